@@ -1,0 +1,1 @@
+"""Readers and writers of tokenizer files: anything in, one TokenizerSpec out."""
