@@ -1,0 +1,80 @@
+"""`python -m benchmarks`: measure encoding; see benchmarks/README.md."""
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks import encode
+from benchmarks.catalog import TEXTS, TOKENIZERS
+from benchmarks.libraries import PEERS
+from benchmarks.places import RESULTS, MissingData, write_atomically
+from benchmarks.states import STATES
+from benchmarks.workloads import QUICK, Settings
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure what the arguments ask for; return the exit status."""
+    options = parser().parse_args(arguments)
+    plan = plan_of(options)
+    try:
+        outcome = measure(plan, options.out)
+    except MissingData as reason:
+        print(f"skipped: {reason}", file=sys.stderr)
+        return 0
+    void = [cell for cell in outcome.cells.values() if cell.void]
+    for cell in void:
+        print(f"VOID {cell.library} {cell.tokenizer} {cell.text} {cell.state}: {cell.void}")
+    print(f"{len(outcome.cells)} cells, {len(void)} void, {len(outcome.skipped)} skipped")
+    return 1 if void or not outcome.cells else 0
+
+
+def measure(plan: encode.Plan, out: Path) -> encode.Outcome:
+    """Run the plan; write the JSON after each text, so that an interrupted run keeps its cells."""
+    for outcome in encode.run(plan):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        content = json.dumps(outcome.as_json(), indent=1) + "\n"
+        write_atomically(out, content.encode())
+    return outcome
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    lists = {
+        "--libraries": list(PEERS),
+        "--tokenizers": list(TOKENIZERS),
+        "--texts": list(TEXTS),
+        "--states": list(STATES),
+    }
+    for name, choices in lists.items():
+        chosen = ["gpt2"] if name == "--tokenizers" else choices
+        made.add_argument(name, nargs="+", choices=choices, default=chosen, metavar="NAME")
+    made.add_argument("--rounds", type=int, default=4, help="each is a pass forward and one back")
+    made.add_argument("--megabytes", type=float, default=4.0, help="of each text")
+    made.add_argument(
+        "--quick", action="store_true", help="seconds, not hours: check the ids, ignore the speeds"
+    )
+    made.add_argument("--plant", metavar="NAME", help="spoil the ids of this library, as a test")
+    made.add_argument("--out", type=Path, default=RESULTS / "encode.json")
+    return made
+
+
+def plan_of(options: argparse.Namespace) -> encode.Plan:
+    """Return the plan that the options describe."""
+    settings = replace(Settings(), text_bytes=int(options.megabytes * 1e6))
+    return encode.Plan(
+        libraries=options.libraries,
+        tokenizers=options.tokenizers,
+        texts=options.texts,
+        states=options.states,
+        rounds=1 if options.quick else options.rounds,
+        settings=QUICK if options.quick else settings,
+        make_environments=not options.quick,
+        plant=options.plant,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
