@@ -1,0 +1,267 @@
+"""TokenizerSpec -> Tables: one small function per table.
+
+Merges: a merge of a file is kept only if it can happen. Take any text in which it does: the two
+parts stand side by side, and everything that was merged inside them was merged without touching
+what is outside. The rule "lowest rank, then leftmost" therefore chose inside as it does when the
+token's bytes stand alone. So the merge can happen if and only if merging the bytes of its product
+alone arrives at exactly its two parts; and since that run is deterministic, each token is the
+product of at most one merge. Files that list every split of every token (280,000 merges for
+128,000 tokens) shrink to one merge a token, symbols can be numbered by rank, and the id of a
+merge's product needs no table of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numbatok.errors import UnsupportedTokenizer
+from numbatok.memory import aligned_zeros
+from numbatok.native import function
+from numbatok.pattern import Pattern, recognize
+from numbatok.scratch import ThreadState
+from numbatok.spec import AddedToken, BpeModel, TokenizerSpec
+from numbatok.tables import (
+    ADDED,
+    EMPTY_PAIR,
+    I64,
+    LSTRIP,
+    MAX_ID,
+    MAX_MERGES,
+    NO_RANK,
+    OPAQUE,
+    RSTRIP,
+    SINGLE_WORD,
+    SPECIAL,
+    TOKEN,
+    U8,
+    U32,
+    U64,
+    AddedTokens,
+    CharacterClasses,
+    Entries,
+    MergeRules,
+    Tables,
+    Vocabulary,
+)
+
+KEY_BYTES = 15  # a longer word is in the table of long words
+WORDS_PER_BUCKET = 0.77  # of two places: 50,000 words in 65,536 buckets, as measured for GPT-2
+
+
+@dataclass(frozen=True)
+class Words:
+    """Byte strings one after the other."""
+
+    text: U8  # [n_bytes + 16]
+    ends: I64  # [n + 1] word w is text[ends[w] : ends[w + 1]]
+
+    @classmethod
+    def join(cls, words: Sequence[bytes]) -> Words:
+        """Lay words out for a kernel."""
+        ends = np.zeros(len(words) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=ends[1:])
+        return cls(np.frombuffer(b"".join(words) + bytes(16), np.uint8), ends)
+
+
+def build_tables(spec: TokenizerSpec) -> Tables:
+    """Build everything that kernels need of a tokenizer.
+
+    Errors: UnsupportedTokenizer, naming the feature.
+    """
+    pattern, model = recognize(spec), spec.model
+    check_ids(spec)
+    n_merges = len(model.tokens) if model.merges is None else len(model.merges)
+    tables = Tables(
+        classes=build_classes(pattern),
+        merges=empty_merges(n_merges, model),
+        words=Entries(aligned_zeros(8 * max(8, int(len(model.tokens) / WORDS_PER_BUCKET)), np.uint64)),
+        long_words=empty_long_words(model),
+        long_word_bytes=np.zeros(sum(len(t) for t in model.tokens if len(t) > KEY_BYTES) + 64, np.uint8),
+        added=build_added_tokens(spec.added_tokens),
+        vocabulary=build_vocabulary(spec),
+        merge_ids=build_merge_ids(model),
+    )
+    longest = max(map(len, model.tokens), default=0)
+    state = ThreadState(tables, longest=longest)
+    learn_merges(model, state, tables.merges)
+    learn_words(model, state)
+    return tables
+
+
+def check_ids(spec: TokenizerSpec) -> None:
+    """Refuse ids that do not fit the tables."""
+    for token in spec.added_tokens:
+        if not 0 <= token.id <= MAX_ID:
+            raise UnsupportedTokenizer(f"added token {token.content!r}: id {token.id} above {MAX_ID}")
+    largest = max(spec.model.tokens.values(), default=0)
+    if largest > MAX_ID:
+        raise UnsupportedTokenizer(f"vocabulary: id {largest} above {MAX_ID}")
+
+
+def build_classes(pattern: Pattern, invalid: str = "byte-alphabet") -> CharacterClasses:
+    """Build the two-stage table of a pattern's classes."""
+    kinds = pattern.class_of_points()
+    blocks, which = np.unique(kinds.reshape(-1, 128), axis=0, return_inverse=True)
+    # the block of ASCII comes first, where kernels find it at once
+    order = np.arange(len(blocks))
+    first = int(which.ravel()[0])
+    order[0], order[first] = first, 0
+    place = np.argsort(order)
+    return CharacterClasses(
+        place[which.ravel()].astype(np.uint16),
+        np.ascontiguousarray(blocks[order]).ravel(),
+        ill_formed_classes(kinds, pattern, invalid),
+    )
+
+
+def ill_formed_classes(kinds: U8, pattern: Pattern, invalid: str) -> U8:
+    """Return the class of each byte 0x80-0xFF that is part of no well-formed character."""
+    if invalid == "punct":
+        return np.full(256, pattern.punctuation, np.uint8)
+    return kinds[byte_alphabet()].astype(np.uint8)
+
+
+def byte_alphabet() -> NDArray[np.int64]:
+    """Return the code point that stands for each byte in GPT-2's byte alphabet, int64[256]."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    points = np.zeros(256, np.int64)
+    points[printable] = printable
+    others = [byte for byte in range(256) if points[byte] == 0]
+    points[others] = 256 + np.arange(len(others))
+    return points
+
+
+# --- merges ---------------------------------------------------------------------------------------
+
+
+def empty_merges(n_merges: int, model: BpeModel) -> MergeRules:
+    """Make the merge table with its bytes, room for n_merges at 5/8 of the slots at most."""
+    if n_merges > MAX_MERGES:
+        raise UnsupportedTokenizer(f"model.merges: {n_merges} merges, at most {MAX_MERGES}")
+    n_buckets = 1 << max(1, int(n_merges / 5).bit_length())
+    buckets = aligned_zeros(8 * n_buckets, np.uint64)
+    buckets[:] = EMPTY_PAIR
+    ids = np.zeros(256 + n_merges + 1, np.uint32)
+    for byte in range(256):
+        number = model.tokens.get(bytes([byte]))
+        if number is None:
+            raise UnsupportedTokenizer(f"vocabulary: no token for byte 0x{byte:02x}")
+        ids[byte] = number
+    return MergeRules(buckets, np.full(65536, NO_RANK, np.uint32), ids)
+
+
+def learn_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> None:
+    """Fill the merge table with the merges that can happen."""
+    if model.merges is None:
+        ranked = sorted((i, token) for token, i in model.tokens.items() if len(token) > 1)
+        products, lefts = [token for _, token in ranked], np.zeros(len(ranked), np.int64)
+    else:
+        products = [left + right for left, right in model.merges]
+        lefts = np.fromiter((len(left) for left, _ in model.merges), np.int64, len(products))
+    words = Words.join(products)
+    ids = np.fromiter(map(model.tokens.__getitem__, products), np.uint32, len(products))
+    ranks = np.empty(len(products), np.int64)
+    function("build_merges")(
+        state.address, words.text.ctypes.data, words.ends.ctypes.data, lefts.ctypes.data,
+        ids.ctypes.data, len(products), ranks.ctypes.data,
+    )  # fmt: skip
+    if model.merges is not None:
+        refuse_late_parts(model.merges, ranks.tolist())
+
+
+def refuse_late_parts(merges: Iterable[tuple[bytes, bytes]], ranks: Sequence[int]) -> None:
+    """Refuse a list in which a merge comes before the merge that makes one of its parts."""
+    made = {left + right: m for m, ((left, right), r) in enumerate(zip(merges, ranks, strict=True)) if r >= 0}
+    for m, (left, right) in enumerate(merges):
+        if ranks[m] < 0 and max(made.get(left, -1), made.get(right, -1)) > m:
+            raise UnsupportedTokenizer(
+                f"model.merges[{m}]: {left!r} {right!r} comes before the merge that makes its part"
+            )
+
+
+def build_merge_ids(model: BpeModel) -> U32:
+    """Return the ids of the two parts of every merge of the file; empty for a rank file."""
+    if model.merges is None:
+        return np.zeros(0, np.uint32)
+    parts = (model.tokens[part] for merge in model.merges for part in merge)
+    return np.fromiter(parts, np.uint32, 2 * len(model.merges))
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def empty_long_words(model: BpeModel) -> U64:
+    """Make the table of tokens of more than 15 bytes, at most half full."""
+    n_long = sum(len(token) > KEY_BYTES for token in model.tokens)
+    return aligned_zeros(4 * max(4, 2 * n_long), np.uint64)
+
+
+def learn_words(model: BpeModel, state: ThreadState) -> None:
+    """Fill the words tables with the vocabulary, valued by running the merge.
+
+    With ignore_merges, a pretoken that is a token is that token whatever merging would give.
+    """
+    ranked = sorted((i, token) for token, i in model.tokens.items() if token)
+    words = Words.join([token for _, token in ranked])
+    ids = np.fromiter((i for i, _ in ranked), np.uint32, len(ranked))
+    function("build_words")(
+        state.address, words.text.ctypes.data, words.ends.ctypes.data, ids.ctypes.data,
+        len(ranked), int(model.ignore_merges),
+    )  # fmt: skip
+
+
+# --- added tokens, vocabulary ---------------------------------------------------------------------
+
+
+def build_added_tokens(tokens: Sequence[AddedToken]) -> AddedTokens:
+    """Build the trie of the added tokens."""
+    children: dict[tuple[int, int], int] = {}
+    ends = [-1]
+    for number, token in enumerate(tokens):
+        node = 0
+        for byte in token.content.encode():
+            node = children.setdefault((node, byte), len(ends))
+            if node == len(ends):
+                ends.append(-1)
+        ends[node] = number
+    first = np.zeros(256, np.uint8)
+    first[[byte for node, byte in children if node == 0]] = 1
+    few = np.flatnonzero(first).astype(np.uint8)
+    return AddedTokens(
+        first_bytes=first,
+        few_first=few if len(few) <= 4 else few[:0],
+        slots=trie_slots(children),
+        tokens=np.array(ends, np.int64),
+        ids=np.array([token.id for token in tokens], np.uint32),
+        flags=np.array(
+            [t.lstrip * LSTRIP | t.rstrip * RSTRIP | t.single_word * SINGLE_WORD for t in tokens], np.uint8
+        ),
+    )
+
+
+def trie_slots(children: dict[tuple[int, int], int]) -> U64:
+    """Put the edges of a trie into an open-addressed table, as `child_of` looks them up."""
+    slots = [0] * (1 << max(3, (2 * len(children)).bit_length()))
+    for (node, byte), child in children.items():
+        key = (node << 8 | byte) + 1
+        slot = ((key * 0x9E3779B97F4A7C15 & (1 << 64) - 1) >> 32) * len(slots) >> 32
+        while slots[slot]:
+            slot = (slot + 1) % len(slots)
+        slots[slot] = key << 32 | child
+    return np.array(slots, np.uint64)
+
+
+def build_vocabulary(spec: TokenizerSpec) -> Vocabulary:
+    """Lay out the bytes of every id; an added token's string stands for its id."""
+    tokens = {number: (token, TOKEN) for token, number in spec.model.tokens.items()}
+    tokens.update({number: (s.encode(), OPAQUE) for s, number in spec.model.opaque.items()})
+    for added in spec.added_tokens:
+        tokens[added.id] = (added.content.encode(), SPECIAL if added.special else ADDED)
+    n_ids = max(tokens, default=-1) + 1
+    words = Words.join([tokens[i][0] if i in tokens else b"" for i in range(n_ids)])
+    kinds = np.array([tokens[i][1] if i in tokens else 0 for i in range(n_ids)], np.uint8)
+    return Vocabulary(words.ends, words.text, kinds)

@@ -1,0 +1,195 @@
+"""Encode bytes with the kernels: hand out thread states, call, provide what a kernel runs short of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numbatok.native import function
+from numbatok.pattern import Pattern
+from numbatok.scratch import SMALL_TEXT, ThreadState
+from numbatok.tables import (
+    AT_BYTE,
+    AT_DOCUMENT,
+    AT_ID,
+    DONE,
+    LIMIT,
+    LIMIT_PASSED,
+    MARGIN,
+    MEMO_FULL,
+    NEXT_ADDED,
+    NEXT_ADDED_TOKEN,
+    PAUSED,
+    REFUSED,
+    U8,
+    U32,
+    WINDOW_SHORT,
+    Tables,
+)
+
+BUDGET = 4 << 20  # bytes between two chances to stop: 100 ms at 40 MB/s, the slowest text
+NO_LIMIT = 1 << 62
+POOLED_STATES = 64  # more threads than this make their work space anew
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a call does with added tokens and with bytes that are not UTF-8."""
+
+    actions: U8  # [n_tokens] PLAIN, RECOGNIZE or REFUSE; empty if nothing is searched
+    ill_formed: U8  # [256] classes
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An added token that the call refuses."""
+
+    token: int  # its number
+    document: int
+    position: int  # byte offset in the document
+
+
+class Encoder:
+    """Tables and the work space of the threads that use them."""
+
+    def __init__(self, tables: Tables, pattern: Pattern) -> None:
+        self.tables = tables
+        self._functions = (pattern.scan, pattern.pretoken_end)
+        self._states: list[ThreadState] = []
+        self._encode_text = function("encode_text")
+        self._encode_documents = function("encode_documents")
+
+    def take_state(self, policy: Policy) -> ThreadState:
+        """Return a thread state that nobody else uses, set to a policy."""
+        try:
+            state = self._states.pop()
+        except IndexError:
+            state = ThreadState(self.tables, self._functions)
+        if state.policy is not policy:
+            state.follow(policy, policy.actions, policy.ill_formed)
+        return state
+
+    def give_state(self, state: ThreadState) -> None:
+        """Take a thread state back."""
+        if len(self._states) < POOLED_STATES:
+            self._states.append(state)
+
+    def forget(self) -> None:
+        """Empty the memos of all threads that are not encoding now."""
+        for state in list(self._states):
+            state.forget()
+
+    def encode_small(self, data: bytes, policy: Policy) -> U32 | None:
+        """Return the ids of up to SMALL_TEXT bytes, or None if it takes the general way."""
+        state = self.take_state(policy)
+        n_ids = self._encode_text(state.address, data, len(data), state.small_ids_address)
+        ids = state.small_ids[:n_ids].copy() if n_ids >= 0 else None
+        self.give_state(state)
+        return ids
+
+    def encode_one(self, data: bytes, policy: Policy) -> U32 | Refusal:
+        """Return the ids of one text."""
+        if len(data) <= SMALL_TEXT:
+            small = self.encode_small(data, policy)
+            if small is not None:
+                return small
+        ids = np.empty(len(data) + 4, np.uint32)
+        ends = np.array([len(data)], np.int64)
+        job = self.run(np.frombuffer(data, np.uint8), ends, ids, policy)
+        if job.refusal is not None:
+            return job.refusal
+        ids.resize(job.n_ids, refcheck=False)
+        return ids
+
+    def run(
+        self,
+        text: U8,
+        ends: NDArray[np.int64],
+        ids: U32 | None,
+        policy: Policy,
+        limit: int = NO_LIMIT,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Job:
+        """Encode documents in this thread; see Job."""
+        state = self.take_state(policy)
+        try:
+            job = Job(text, ends, ids, limit)
+            job.start(state)
+            while not job.done:
+                job.advance(state, self._encode_documents)
+                if on_progress is not None:
+                    on_progress(int(state.control[AT_BYTE]))
+        finally:
+            self.give_state(state)
+        return job
+
+
+class Job:
+    """Documents on their way to ids.
+
+    Document d is text[ends[d - 1] : ends[d]]. ids needs one place per byte and four more, or is
+    None to count only. offsets[d + 1] becomes where the ids of document d end.
+    """
+
+    def __init__(self, text: U8, ends: NDArray[np.int64], ids: U32 | None, limit: int) -> None:
+        self.text, self.ends, self.ids, self.limit = text, ends, ids, limit
+        self.offsets = np.zeros(len(ends) + 1, np.int64)
+        self.size = text.size
+        self.n_ids = 0
+        self.done = len(ends) == 0
+        self.passed_limit = False
+        self.refusal: Refusal | None = None
+        self._padded = False
+
+    def start(self, state: ThreadState) -> None:
+        """Point a thread state at the first byte."""
+        state.control[AT_DOCUMENT : LIMIT + 1] = (0, 0, 0, -1, 0, -1, self.limit)
+
+    def arguments(self, state: ThreadState, budget: int = BUDGET) -> tuple[int, ...]:
+        """Return the arguments of the kernel."""
+        ids_address = 0 if self.ids is None else self.ids.ctypes.data
+        return (
+            state.address, self.text.ctypes.data, self.size, self.ends.ctypes.data, len(self.ends),
+            ids_address, 0 if self.ids is None else self.ids.size, self.offsets.ctypes.data, budget,
+        )  # fmt: skip
+
+    def advance(self, state: ThreadState, encode_documents: Callable[..., int]) -> None:
+        """Encode about BUDGET bytes."""
+        self.settle(encode_documents(*self.arguments(state)), state)
+
+    def settle(self, why: int, state: ThreadState) -> None:
+        """Act on why a kernel came back."""
+        control = state.control
+        if why in (DONE, LIMIT_PASSED):
+            self.done, self.n_ids = True, int(control[AT_ID])
+            self.passed_limit = why == LIMIT_PASSED
+        elif why == MEMO_FULL:
+            state.grow_memo()
+        elif why == WINDOW_SHORT:
+            self._encode_giant(state)
+        elif why == REFUSED:
+            document = int(control[AT_DOCUMENT])
+            first = int(self.ends[document - 1]) if document else 0
+            token, position = int(control[NEXT_ADDED_TOKEN]), int(control[NEXT_ADDED]) - first
+            self.refusal, self.done = Refusal(token, document, position), True
+        elif why != PAUSED:
+            raise RuntimeError(f"a kernel failed with status {why}; please report this text")
+
+    def _encode_giant(self, state: ThreadState) -> None:
+        """Encode the one pretoken at AT_BYTE, which is longer than a window."""
+        if not self._padded:
+            padding = np.full(MARGIN, ord(" "), np.uint8)
+            self.text, self._padded = np.concatenate([self.text, padding]), True
+        control = state.control
+        pos, end = int(control[AT_BYTE]), int(self.ends[control[AT_DOCUMENT]])
+        address = self.text.ctypes.data
+        stop = function("giant_end")(state.address, address, pos, end)
+        state.use_work(stop - pos)
+        at = int(control[AT_ID])
+        ids_address = 0 if self.ids is None else self.ids.ctypes.data + 4 * at
+        n_ids = function("merge_giant")(state.address, address + pos, stop - pos, ids_address)
+        state.use_work(0)
+        control[AT_BYTE], control[AT_ID] = stop, at + n_ids

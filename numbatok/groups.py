@@ -1,0 +1,32 @@
+"""Which entries are compiled together: a group is one object file, compiled when first needed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """Where an entry is defined, and how many int64 arguments it takes."""
+
+    module: str
+    n_arguments: int
+
+
+_KERNELS = "numbatok.kernels."
+
+GROUPS = {
+    "core": {
+        "encode_text": Entry(_KERNELS + "encode", 4),
+        "encode_documents": Entry(_KERNELS + "encode", 9),
+        "giant_end": Entry(_KERNELS + "giant", 4),
+        "merge_giant": Entry(_KERNELS + "giant", 4),
+        "build_merges": Entry(_KERNELS + "build", 7),
+        "build_words": Entry(_KERNELS + "build", 6),
+        "measure_ids": Entry(_KERNELS + "decode", 5),
+        "decode_ids": Entry(_KERNELS + "decode", 7),
+    },
+    "gpt2": {
+        "scan_gpt2": Entry(_KERNELS + "scan.gpt2", 4),
+        "pretoken_end_gpt2": Entry(_KERNELS + "scan.gpt2", 4),
+    },
+}

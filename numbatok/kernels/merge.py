@@ -1,0 +1,160 @@
+"""Byte-pair encoding of pretokens of up to 15 bytes: lowest rank first, leftmost on a tie.
+
+All pairs of a pretoken are one vector of rank << 4 | position, whose minimum is the next merge.
+Sixteen pretokens take turns, so that their table look-ups wait side by side: one at a time took
+twice as long.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numbatok._jit import i64, kernel, part, u64
+from numbatok.kernels.pairs import find_rank, home_of_pair, pack_pair
+from numbatok.kernels.spill import pack_spilled, spill_id
+from numbatok.tables import NO_RANK, USED_SPILLED, Batch, Lanes, Memo, MergeRules, Scan
+from numbatok.vector import (
+    clear_lowest_bit,
+    count_trailing_zeros,
+    highest_bit,
+    low_bits,
+    minimum_of_sixteen,
+    natural,
+    popcount,
+    prefetch,
+)
+
+ZERO, ONE, HALF = u64(0), u64(1), u64(32)
+N_LANES, ROW = 16, 32
+AT_SYMBOLS, AT_RANKS = 8, 16  # where position 0 is in a row
+NO_PAIR = NO_RANK << 4  # at least this: no pair of a pretoken is left
+PAST_END = u64(1 << 16)  # position 16, which holds NO_SYMBOL
+COUNT_SHIFT = u64(29)
+
+
+@kernel
+def merge_new(
+    scan: Scan, batch: Batch, n_new: int, merges: MergeRules, lanes: Lanes, memo: Memo
+) -> None:
+    """Write the ids of the new pretokens to their entries in the memo."""
+    n_lanes = min(N_LANES, n_new)
+    for lane in range(n_lanes):
+        start_lane(scan, batch, lane, lane, merges, lanes)
+    item = n_lanes
+    while n_lanes > 0:
+        lane = i64(0)  # a plain 0 is a type of its own, and would compile every callee twice
+        while lane < n_lanes:
+            if choose_pair(lanes, lane, merges):
+                lane += 1
+                continue
+            entry = batch.new_entries[lanes.items[lane]] + 2
+            ids = memo.entries.slots
+            ids[entry], ids[entry + 1] = pack_ids(lanes, lane, merges, memo)
+            if item < n_new:
+                start_lane(scan, batch, item, lane, merges, lanes)
+                item += 1
+            else:
+                n_lanes -= 1
+                move_lane(lanes, n_lanes, lane)
+        for lane in range(n_lanes):
+            rank_new_pairs(lanes, lane, merges)
+
+
+@part
+def start_lane(
+    scan: Scan, batch: Batch, item: int, lane: int, merges: MergeRules, lanes: Lanes
+) -> None:
+    """Put new pretoken `item` into a lane: its bytes are its symbols."""
+    text, starts = scan.window, scan.starts
+    start = natural(i64(starts[batch.new[item]]))
+    length = i64(starts[batch.new[item] + 1]) - start
+    row = lane * ROW
+    left = i64(text[start])
+    for position in range(16):
+        right = i64(text[start + position + 1])
+        rank = i64(merges.byte_ranks[left << 8 | right])
+        rank = rank if position + 1 < length else NO_RANK
+        lanes.symbols[row + AT_SYMBOLS + position] = left
+        lanes.ranks[row + AT_RANKS + position] = rank << 4 | position
+        left = right
+    no_symbol = merges.ids.size - 1
+    lanes.symbols[row + AT_SYMBOLS - 1] = lanes.symbols[row + AT_SYMBOLS + 16] = no_symbol
+    lanes.alive[lane] = low_bits(length)
+    lanes.items[lane] = item
+
+
+@part
+def choose_pair(lanes: Lanes, lane: int, merges: MergeRules) -> bool:
+    """Join the pair of lowest rank, note the two pairs that this makes; False if none is left.
+
+    position          p   q   r          the pair at p joins: q dies, and the pairs to be ranked
+    before      left  a   b  right       are (left, ab) at the left neighbour and (ab, right) at p
+    after       left  ab  .  right
+    """
+    symbols, row = lanes.symbols, lane * ROW
+    least = minimum_of_sixteen(lanes.ranks, row + AT_RANKS)
+    if least >= NO_PAIR:
+        return False
+    position, symbol = least & 15, 256 + (least >> 4)
+    after = lanes.alive[lane] & ~low_bits(position + 1)
+    joined, right = count_trailing_zeros(after), clear_lowest_bit(after) | PAST_END
+    alive = lanes.alive[lane] & ~(ONE << u64(joined))
+    left = highest_bit(alive & low_bits(position))
+
+    lanes.alive[lane] = alive
+    lanes.ranks[row + AT_RANKS + joined] = NO_PAIR
+    at = row + AT_SYMBOLS
+    symbols[at + position] = symbol
+    left_pair = pack_pair(i64(symbols[at + left]), symbol)
+    right_pair = pack_pair(symbol, i64(symbols[at + count_trailing_zeros(right)]))
+    prefetch(merges.buckets, home_of_pair(left_pair, merges))
+    prefetch(merges.buckets, home_of_pair(right_pair, merges))
+    lanes.pairs[2 * lane], lanes.pairs[2 * lane + 1] = left_pair, right_pair
+    lanes.positions[2 * lane], lanes.positions[2 * lane + 1] = left, position
+    return True
+
+
+@part
+def rank_new_pairs(lanes: Lanes, lane: int, merges: MergeRules) -> None:
+    """Rank the two pairs that `choose_pair` noted."""
+    at = lane * ROW + AT_RANKS
+    for side in range(2):
+        position = lanes.positions[2 * lane + side]
+        rank = find_rank(lanes.pairs[2 * lane + side], merges)
+        lanes.ranks[at + position] = rank << 4 | (position & 15)
+
+
+@part
+def move_lane(lanes: Lanes, source: int, target: int) -> None:
+    """Move a lane to a lower place; between rounds nothing is noted in it."""
+    for k in range(ROW):
+        lanes.symbols[target * ROW + k] = lanes.symbols[source * ROW + k]
+        lanes.ranks[target * ROW + k] = lanes.ranks[source * ROW + k]
+    lanes.alive[target], lanes.items[target] = lanes.alive[source], lanes.items[source]
+
+
+@part
+def pack_ids(lanes: Lanes, lane: int, merges: MergeRules, memo: Memo) -> tuple[u64, u64]:
+    """Return ids_low and ids_high of a lane that is done."""
+    alive, at = lanes.alive[lane], lane * ROW + AT_SYMBOLS
+    count = popcount(alive)
+    if count > 4:
+        start = memo.used[USED_SPILLED]
+        while alive != ZERO:
+            spill_id(i64(lanes.symbols[at + count_trailing_zeros(alive)]), merges, memo)
+            alive = clear_lowest_bit(alive)
+        return pack_spilled(start, memo)
+    low = next_id(lanes, at, alive, merges) | u64(count) << COUNT_SHIFT
+    alive = clear_lowest_bit(alive)
+    low |= next_id(lanes, at, alive, merges) << HALF
+    alive = clear_lowest_bit(alive)
+    high = next_id(lanes, at, alive, merges)
+    alive = clear_lowest_bit(alive)
+    return low, high | next_id(lanes, at, alive, merges) << HALF
+
+
+@part
+def next_id(lanes: Lanes, at: int, alive: np.uint64, merges: MergeRules) -> np.uint64:
+    """Return the id of the first symbol alive, or 0 if none is."""
+    symbol = lanes.symbols[at + count_trailing_zeros(alive | PAST_END)]
+    return u64(merges.ids[symbol])

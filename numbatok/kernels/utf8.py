@@ -1,0 +1,65 @@
+"""The character at a byte position, of any bytes.
+
+A character is one well-formed UTF-8 scalar (Unicode 16.0, table 3-7), or one byte of a sequence
+that is not well-formed: so every byte sequence is a sequence of characters.
+"""
+
+from __future__ import annotations
+
+from numbatok._jit import i64, kernel, part, u64
+from numbatok.tables import U8, CharacterClasses
+from numbatok.vector import load_u64
+
+FOUR_BYTES = u64(0xFFFF_FFFF)
+
+
+@part
+def class_and_length(text: U8, pos: int, classes: CharacterClasses) -> tuple[int, int]:
+    """Return the class of the character at pos and its length in bytes. Reads: 8 bytes.
+
+    0aaaaaaa | 110aaaaa 10bbbbbb | 1110aaaa 10bbbbbb 10cccccc | 11110aaa 10bbbbbb 10cccccc 10dddddd
+    """
+    word = i64(load_u64(text, pos) & FOUR_BYTES)  # one load for the four that may be needed
+    lead = word & 0xFF
+    if lead < 0x80:
+        return i64(classes.classes[i64(classes.blocks[0]) << 7 | lead]), 1
+    if lead < 0xE0:
+        point = (lead & 0x1F) << 6 | word >> 8 & 0x3F
+        well_formed = (word & 0xC000 == 0x8000) & (lead >= 0xC2)
+        length = i64(2)
+    elif lead < 0xF0:
+        point = (lead & 0x0F) << 12 | (word >> 8 & 0x3F) << 6 | word >> 16 & 0x3F
+        well_formed = (word & 0xC0C000 == 0x808000) & (point >= 0x800) & (point >> 11 != 0x1B)
+        length = i64(3)
+    else:
+        point = (lead & 0x07) << 18 | (word >> 8 & 0x3F) << 12
+        point |= (word >> 16 & 0x3F) << 6 | word >> 24 & 0x3F
+        well_formed = (word & 0xC0C0C000 == 0x80808000) & (lead < 0xF5)
+        well_formed &= (point >= 0x10000) & (point < 0x110000)
+        length = i64(4)
+    if not well_formed:
+        return i64(classes.ill_formed[lead]), 1
+    return i64(classes.classes[i64(classes.blocks[point >> 7]) << 7 | point & 127]), length
+
+
+@kernel
+def class_at(text: U8, pos: int, classes: CharacterClasses) -> int:
+    """Return the class of the character at pos."""
+    kind, _ = class_and_length(text, pos, classes)
+    return kind
+
+
+@kernel
+def character_start(text: U8, pos: int, first: int, classes: CharacterClasses) -> int:
+    """Return where the character that covers the byte at pos starts; text[first:] is known."""
+    for back in range(1, 4):
+        at = pos - back
+        if at < first:
+            return pos
+        byte = text[at]
+        if byte & 0xC0 != 0x80:
+            if byte < 0x80:
+                return pos
+            _, length = class_and_length(text, at, classes)
+            return at if at + length > pos else pos
+    return pos

@@ -1,0 +1,28 @@
+"""Arrays that start a cache line, and their addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def aligned_zeros(count: int, kind: type) -> NDArray[Any]:
+    """Return `count` zeros whose first element starts a cache line of 64 bytes."""
+    size = count * np.dtype(kind).itemsize
+    raw = np.zeros(size + 64, np.uint8)
+    skip = -raw.ctypes.data % 64
+    return raw[skip : skip + size].view(kind)
+
+
+def arrays_of(tables: tuple[Any, ...]) -> list[NDArray[Any]]:
+    """Return every array of nested NamedTuples, in order."""
+    nested = ([t] if isinstance(t, np.ndarray) else arrays_of(t) for t in tables)
+    return [array for part in nested for array in part]
+
+
+def addresses_of(tables: tuple[Any, ...]) -> NDArray[np.int64]:
+    """Return address and size of every array of nested NamedTuples, which must stay alive."""
+    pairs = [number for array in arrays_of(tables) for number in (array.ctypes.data, array.size)]
+    return np.array(pairs, np.int64)

@@ -1,0 +1,184 @@
+"""Entries as functions that Python can call: found in the cache, or compiled now.
+
+`function(name)` takes and returns Python integers (int64) and lets other threads run. The object
+file of a group is kept under a name that carries the package's version, a digest of every kernel
+source, LLVM's version and the CPU: an object of other sources or another machine is never found.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numbatok.cache import cache_directory, write_atomically
+from numbatok.errors import NumbatokError
+from numbatok.groups import GROUPS
+from numbatok.version import __version__
+
+PACKAGE = Path(__file__).parent
+SOURCES = ("_jit.py", "addresses.py", "groups.py", "lowering.py", "tables.py", "vector.py")
+SLOW_COMPILE = 2.0  # seconds after which a line on stderr says what is going on
+BYTES_AS_ADDRESS = {"encode_text": 1}  # which argument takes a bytes object as it is
+
+_lock = threading.Lock()
+_engines: dict[str, Any] = {}
+
+
+class CompileError(NumbatokError):
+    """Numba or LLVM could not compile the kernels on this machine."""
+
+
+def interpreted() -> bool:
+    """Tell whether kernels run as plain Python (NUMBA_DISABLE_JIT=1), for tests."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+
+@cache
+def function(name: str) -> Callable[..., int]:
+    """Return the entry as a Python function, compiled if need be.
+
+    Errors: CompileError.
+    """
+    group = next(group for group, entries in GROUPS.items() if name in entries)
+    if interpreted():
+        return _plain_entry(group, name)
+    kinds: list[Any] = [ctypes.c_int64] * GROUPS[group][name].n_arguments
+    if name in BYTES_AS_ADDRESS:
+        kinds[BYTES_AS_ADDRESS[name]] = ctypes.c_char_p
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address(name))
+
+
+@cache
+def address(name: str) -> int:
+    """Return the address of an entry, for kernels that call it."""
+    group = next(group for group, entries in GROUPS.items() if name in entries)
+    if interpreted():
+        from numbatok.addresses import number_of
+
+        return number_of(_plain_entry(group, name))
+    with _lock:
+        if group not in _engines:
+            _engines[group] = _load(_object(group))
+    found = int(_engines[group].get_function_address(name))
+    if found == 0:
+        raise CompileError(f"the compiled kernels of {group!r} lack {name!r}; empty the cache")
+    return found
+
+
+def _plain_entry(group: str, name: str) -> Callable[..., int]:
+    import importlib
+
+    plain: Callable[..., int] = getattr(
+        importlib.import_module(GROUPS[group][name].module), name
+    )
+    if name not in BYTES_AS_ADDRESS:
+        return plain
+    at = BYTES_AS_ADDRESS[name]
+
+    def call(*arguments: Any) -> int:
+        pointer = ctypes.cast(ctypes.c_char_p(arguments[at]), ctypes.c_void_p).value
+        return int(plain(*arguments[:at], pointer or 0, *arguments[at + 1 :]))
+
+    return call
+
+
+def _load(code: bytes) -> Any:
+    import llvmlite.binding as llvm
+
+    from numbatok.lowering import host_machine
+
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+def _object(group: str) -> bytes:
+    """Return the object code of a group from the cache, or compile it."""
+    path = cache_directory() / "kernels" / f"{group}-{_stamp()}.o"
+    try:
+        code = path.read_bytes()
+    except OSError:
+        code = b""
+    body, digest = code[:-32], code[-32:]
+    if digest and hashlib.sha256(body).digest() == digest:
+        return body
+    body = _compile(group)
+    write_atomically(path, [body, hashlib.sha256(body).digest()])
+    return body
+
+
+@cache
+def _stamp() -> str:
+    """Return a name for this version, these sources, this LLVM and this CPU."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    digest = hashlib.sha256()
+    for path in [PACKAGE / name for name in SOURCES] + sorted(PACKAGE.glob("kernels/**/*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    machine = (
+        llvmlite.__version__,
+        llvm.llvm_version_info,
+        llvm.get_process_triple(),
+        llvm.get_host_cpu_name(),
+        llvm.get_host_cpu_features().flatten(),
+    )
+    digest.update(repr(machine).encode())
+    return f"{__version__}-{digest.hexdigest()[:24]}"
+
+
+def _compile(group: str) -> bytes:
+    """Compile in a child process, so that this one neither imports Numba nor waits deaf."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="numbatok-") as folder:
+        path = Path(folder) / "kernels.o"
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+        environment["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)])
+        command = [sys.executable, "-m", "numbatok.lowering", group, str(path)]
+        child = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            said = _wait(child, group, started)
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+        if child.returncode != 0 or not path.exists():
+            raise CompileError(
+                f"compiling the kernels of {group!r} failed with status {child.returncode}: "
+                f"{said.strip()[-2000:] or 'no message'}"
+            )
+        return path.read_bytes()
+
+
+def _wait(child: subprocess.Popen[bytes], group: str, started: float) -> str:
+    announced = False
+    while True:
+        try:
+            _, errors = child.communicate(timeout=0.25)
+        except subprocess.TimeoutExpired:
+            if not announced and time.monotonic() - started > SLOW_COMPILE:
+                announced = True
+                _say(f"numbatok: compiling the {group} kernels for this machine, once ...")
+            continue
+        if announced:
+            _say(f"numbatok: compiled in {time.monotonic() - started:.1f} s")
+        return errors.decode(errors="replace")
+
+
+def _say(line: str) -> None:
+    if sys.stderr is not None:
+        print(line, file=sys.stderr, flush=True)

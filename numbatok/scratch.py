@@ -1,0 +1,125 @@
+"""What one thread needs to encode: work space, a memo, and the addresses of all tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numbatok.memory import addresses_of, aligned_zeros
+from numbatok.native import address
+from numbatok.tables import (
+    I64,
+    MARGIN,
+    N_CONTROL,
+    N_USED,
+    U8,
+    Batch,
+    Entries,
+    Lanes,
+    Memo,
+    Scan,
+    State,
+    Tables,
+    Work,
+)
+
+SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
+N_LANES, ROW = 16, 32  # as in kernels/merge.py
+FIRST_MEMO, LARGEST_MEMO = 1 << 12, 1 << 18  # buckets of 64 bytes: 256 KB, 16 MB
+SMALL_TEXT = 4096  # bytes of text whose ids fit the thread's own array
+
+
+class ThreadState:
+    """Work space of one thread. Not safe for two threads at once; Tokenizer hands them out."""
+
+    def __init__(
+        self, tables: Tables, functions: tuple[str, str] | None = None, longest: int = 0
+    ) -> None:
+        self.tables = tables
+        self.small_ids = np.zeros(SMALL_TEXT + 8, np.uint32)
+        self.small_ids_address = self.small_ids.ctypes.data
+        self.control: I64 = np.zeros(N_CONTROL, np.int64)
+        found = [address(name) for name in functions] if functions else [0, 0]
+        self.functions: I64 = np.array(found, np.int64)
+        self.policy: object = None  # what `actions` and `ill_formed` follow
+        self.actions: U8 = np.zeros(0, np.uint8)
+        self.ill_formed: U8 = tables.classes.ill_formed
+        n = SEGMENT + 2 * 64  # the scan and the keys write whole vectors
+        self.starts, self.batch, self.lanes = aligned_zeros(n, np.uint32), make_batch(n), make_lanes()
+        self.window = aligned_zeros(SEGMENT + 2 * MARGIN, np.uint8)[: SEGMENT + MARGIN]
+        self.work = make_work(max(SEGMENT, longest))
+        self.memo = make_memo(FIRST_MEMO)
+        self.connect()
+
+    def connect(self) -> None:
+        """Write the addresses of all arrays down again, after one was replaced."""
+        tables = self.tables
+        scan = Scan(self.window, self.starts, tables.classes._replace(ill_formed=self.ill_formed))
+        self._state = State(
+            scan=scan, functions=self.functions, merges=tables.merges, words=tables.words,
+            long_words=tables.long_words, long_word_bytes=tables.long_word_bytes,
+            added=tables.added, actions=self.actions, memo=self.memo, batch=self.batch,
+            lanes=self.lanes, work=self.work, control=self.control,
+        )  # fmt: skip
+        self.addresses = addresses_of(self._state)
+        self.address = self.addresses.ctypes.data
+
+    def follow(self, policy: object, actions: U8, ill_formed: U8) -> None:
+        """Use the actions on added tokens and the classes of ill-formed bytes of a policy."""
+        self.policy, self.actions, self.ill_formed = policy, actions, ill_formed
+        self.connect()
+
+    def grow_memo(self) -> None:
+        """Make a memo four times as large, or at the limit an empty one."""
+        n_buckets = self.memo.entries.slots.size // 8
+        self.memo = make_memo(min(4 * n_buckets, LARGEST_MEMO))
+        self.connect()
+
+    def forget(self) -> None:
+        """Empty the memo."""
+        self.memo = make_memo(FIRST_MEMO)
+        self.connect()
+
+    def use_work(self, length: int) -> None:
+        """Provide work space for one pretoken of `length` bytes."""
+        self.work = make_work(max(length, SEGMENT))
+        self.connect()
+
+
+def make_memo(n_buckets: int) -> Memo:
+    """Make an empty memo; a bucket holds two pretokens, and pages cost nothing until used."""
+    return Memo(
+        Entries(aligned_zeros(n_buckets * 8, np.uint64)),
+        np.empty(max(16 * n_buckets, 4 * SEGMENT), np.uint32),
+        aligned_zeros(n_buckets * 8, np.uint64),
+        np.empty(max(64 * n_buckets, 4 * SEGMENT), np.uint8),
+        np.zeros(N_USED, np.int64),
+    )
+
+
+def make_batch(n: int) -> Batch:
+    """Make work space for n pretokens."""
+    return Batch(
+        key_low=aligned_zeros(n, np.uint64), key_high=aligned_zeros(n, np.uint64),
+        buckets=aligned_zeros(n, np.int64), ids=aligned_zeros(2 * n, np.uint64),
+        missed=aligned_zeros(n, np.uint32), entries=aligned_zeros(n, np.int64),
+        new=aligned_zeros(n, np.uint32), new_entries=aligned_zeros(n, np.int64),
+        breaks=aligned_zeros(2 * n, np.int64),
+    )  # fmt: skip
+
+
+def make_lanes() -> Lanes:
+    """Make work space for sixteen pretokens merged side by side."""
+    return Lanes(
+        aligned_zeros(N_LANES * ROW, np.uint32), aligned_zeros(N_LANES * ROW, np.uint32),
+        aligned_zeros(N_LANES, np.uint64), aligned_zeros(N_LANES, np.int64),
+        aligned_zeros(N_LANES * 2, np.int64), aligned_zeros(N_LANES * 2, np.uint64),
+    )  # fmt: skip
+
+
+def make_work(length: int) -> Work:
+    """Make work space to merge one pretoken of up to `length` bytes; pages are taken when used."""
+    return Work(
+        np.zeros(length + 64, np.uint32), aligned_zeros(64, np.uint32),
+        np.zeros(length + 1, np.uint32), np.zeros(length + 1, np.uint32),
+        np.zeros(2 * length + 8, np.uint64),
+    )  # fmt: skip

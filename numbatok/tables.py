@@ -1,0 +1,204 @@
+"""Flat arrays that kernels read and write: shape, dtype, sentinel and meaning, once.
+
+The type aliases repeat those of `_jit` so that this module loads without Numba.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+U8, U16, U32, U64 = NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint64]
+I64 = NDArray[np.int64]
+
+SYMBOL_BITS = 20  # a pair is left << SYMBOL_BITS | right
+RANK_BITS = 24  # a slot of the merge table is pair << RANK_BITS | rank
+MAX_MERGES = (1 << SYMBOL_BITS) - 512
+NO_RANK = 0xFFF_FFFF  # larger than every rank; fits rank << 4 in 32 bits
+SPILLED = 7  # count of an entry whose ids are elsewhere
+NOT_IN_MEMO = -1  # in Batch.entries
+EMPTY_PAIR = (1 << 64) - 1  # in MergeRules.buckets; no pair of symbols is all ones
+MAX_ID = (1 << 29) - 1  # an id shares 32 bits with a count of 3
+MARGIN = 80  # bytes read after the last block: one more block, and a word
+
+
+class CharacterClasses(NamedTuple):
+    """Two-stage table: class of code point c = classes[blocks[c >> 7] << 7 | c & 127].
+
+    What a class means is the pattern family's matter (kernels/scan).
+    """
+
+    blocks: U16  # [0x110000 >> 7] which block of 128 code points
+    classes: U8  # [n_blocks << 7]
+    ill_formed: U8  # [256] class of a byte that is part of no well-formed character
+
+
+class Scan(NamedTuple):
+    """What a scan of one window reads and writes; the first part of State."""
+
+    window: U8  # [segment + MARGIN] texts being encoded, then spaces
+    starts: U32  # [segment + 128] byte positions in the window where pretokens start
+    classes: CharacterClasses
+
+
+class MergeRules(NamedTuple):
+    """Merges by pair of symbols. Symbol b < 256 is a byte, symbol 256 + r the result of rank r.
+
+    Only merges that can happen are here, each token having one (compile.build_merges says why).
+    """
+
+    buckets: U64  # [8 << bits] pair << 24 | rank, or EMPTY_PAIR; 8 slots a bucket, filled in order
+    byte_ranks: U32  # [65536] rank of left byte << 8 | right byte, or NO_RANK
+    ids: U32  # [n_symbols + 1] token id of a symbol; the last is NO_SYMBOL's and 0
+
+
+class Entries(NamedTuple):
+    """Hash table from pretokens of 1 to 15 bytes to ids: the words table, the memo.
+
+    A bucket of 64 bytes is two entries of four u64:
+
+        key_low    bytes 0-7
+        key_high   bytes 8-14, length << 56; 0 is an empty entry
+        ids_low    id 0 | count << 29 | id 1 << 32
+        ids_high   id 2 | id 3 << 32
+
+    More than four ids: count is SPILLED, the count is in the place of id 1, and ids_high is where
+    they start in Memo.spilled.
+    """
+
+    slots: U64  # [8 << bits]
+
+
+class Memo(NamedTuple):
+    """Answers learned while encoding, for one thread."""
+
+    entries: Entries
+    spilled: U32  # [capacity] ids of pretokens with more than four
+    long_slots: U64  # [4 << bits] hash; start << 32 | length in long_bytes, or 0; ids_low; ids_high
+    long_bytes: U8  # [capacity] pretokens of more than 15 bytes, one after the other
+    used: I64  # [N_USED] how much of each of the four is taken
+
+
+USED_ENTRIES, USED_SPILLED, USED_LONG, USED_LONG_BYTES, N_USED = range(5)
+
+
+class Lanes(NamedTuple):
+    """Work space in which sixteen short pretokens are merged side by side.
+
+    A row is 32 values. Position p of a pretoken is row + 8 + p in symbols and row + 16 + p in
+    ranks. Positions -1 and 16 hold NO_SYMBOL, so that a pretoken's ends need no branch.
+    """
+
+    symbols: U32  # [n_lanes * 32]
+    ranks: U32  # [n_lanes * 32] rank << 4 | p of the pair that starts at p, or NO_RANK << 4 | p
+    alive: U64  # [n_lanes] mask of the positions where a symbol starts
+    items: I64  # [n_lanes] which of the new pretokens
+    positions: I64  # [n_lanes * 2] where the left neighbour and the merged symbol are
+    pairs: U64  # [n_lanes * 2] the pairs that start there
+
+
+class Batch(NamedTuple):
+    """The pretokens of one window; [n] unless the field says more. Pretoken i is
+    window[starts[i] : starts[i + 1]], starts being Scan.starts.
+    """
+
+    key_low: U64
+    key_high: U64
+    buckets: I64  # first u64 of the home bucket in the words table
+    ids: U64  # [2 n] ids_low, ids_high
+    missed: U32  # pretokens that their home bucket does not hold
+    entries: I64  # of each missed one: its entry in the memo, or NOT_IN_MEMO when ids is final
+    new: U32  # pretokens that the memo did not hold
+    new_entries: I64  # the entries made for them
+    breaks: I64  # [2 n] pretoken number, then BREAK_DOCUMENT or the id that stands there
+
+
+BREAK_DOCUMENT = -1  # in Batch.breaks: a document ends before this pretoken
+
+
+class Work(NamedTuple):
+    """Work space in which one pretoken of more than 15 bytes is merged."""
+
+    symbols: U32  # [length] symbol by position; NO_SYMBOL where it was joined to the one before
+    ranks: U32  # [64] rank << 6 | position
+    following: U32  # [length] position of the next symbol
+    preceding: U32  # [length] position of the previous symbol + 1, or 0
+    heap: U64  # [2 length] rank << 32 | position, least first
+
+
+class AddedTokens(NamedTuple):
+    """Added tokens as a trie over their bytes.
+
+    The child of a node by a byte is in an open-addressed table; a node that ends a token has it.
+    """
+
+    first_bytes: U8  # [256] 1 where an added token starts with this byte
+    few_first: U8  # [n] the same bytes as a list, if there are at most 4; else empty
+    slots: U64  # [1 << bits] (node << 8 | byte) + 1 << 32 | child, or 0
+    tokens: I64  # [n_nodes] number of the token that ends here, or -1
+    ids: U32  # [n_tokens] id by number
+    flags: U8  # [n_tokens] LSTRIP | RSTRIP | SINGLE_WORD
+
+
+LSTRIP, RSTRIP, SINGLE_WORD = 1, 2, 4
+PLAIN, RECOGNIZE, REFUSE = range(3)  # what a call does with an added token
+
+
+class Vocabulary(NamedTuple):
+    """The bytes of every id, for decoding."""
+
+    starts: I64  # [n + 1] the bytes of id i are bytes[starts[i] : starts[i + 1]]
+    bytes: U8  # [starts[n]]
+    kinds: U8  # [n] HOLE, TOKEN, OPAQUE, ADDED or SPECIAL
+
+
+HOLE, TOKEN, OPAQUE, ADDED, SPECIAL = range(5)
+
+
+class Tables(NamedTuple):
+    """What a tokenizer is, for kernels; shared by all threads, never written after it is built."""
+
+    classes: CharacterClasses
+    merges: MergeRules
+    words: Entries
+    long_words: U64  # as Memo.long_slots: tokens of more than 15 bytes
+    long_word_bytes: U8
+    added: AddedTokens
+    vocabulary: Vocabulary
+    merge_ids: U32  # [2 n_merges] ids of the two parts of each merge of the file, in rank order
+
+
+class State(NamedTuple):
+    """All that the driver needs, for one thread; it travels as one array of addresses."""
+
+    scan: Scan
+    functions: I64  # [N_FUNCTIONS] addresses of the pattern's entries
+    merges: MergeRules
+    words: Entries
+    long_words: U64  # as Memo.long_slots: tokens of more than 15 bytes
+    long_word_bytes: U8
+    added: AddedTokens
+    actions: U8  # [n_tokens] PLAIN, RECOGNIZE or REFUSE by added token; empty: no search
+    memo: Memo
+    batch: Batch
+    lanes: Lanes
+    work: Work
+    control: I64  # [N_CONTROL] where the driver is
+
+
+SCAN_WINDOW, PRETOKEN_END, N_FUNCTIONS = range(3)
+(
+    AT_DOCUMENT,  # number of the document that is being encoded
+    AT_BYTE,  # position in the text
+    AT_ID,  # position in ids
+    NEXT_ADDED,  # start of the next added token, or the end of the document, or -1: not searched
+    NEXT_ADDED_END,
+    NEXT_ADDED_TOKEN,  # its number, or -1
+    LIMIT,  # stop when more ids than this are known
+    N_CONTROL,
+) = range(8)
+
+# Why the driver came back to Python.
+DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED = range(6)
