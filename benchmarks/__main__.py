@@ -1,15 +1,15 @@
 """`python -m benchmarks`: measure encoding; see benchmarks/README.md."""
 
 import argparse
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import encode
+from benchmarks import encode, engine
 from benchmarks.catalog import TEXTS, TOKENIZERS
+from benchmarks.command import save
 from benchmarks.libraries import PEERS
-from benchmarks.places import RESULTS, MissingData, write_atomically
+from benchmarks.places import RESULTS, MissingData
 from benchmarks.states import STATES
 from benchmarks.workloads import QUICK, Settings
 
@@ -30,12 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
     return 1 if void or not outcome.cells else 0
 
 
-def measure(plan: encode.Plan, out: Path) -> encode.Outcome:
+def measure(plan: engine.Plan, out: Path) -> engine.Outcome:
     """Run the plan; write the JSON after each text, so that an interrupted run keeps its cells."""
     for outcome in encode.run(plan):
-        out.parent.mkdir(parents=True, exist_ok=True)
-        content = json.dumps(outcome.as_json(), indent=1) + "\n"
-        write_atomically(out, content.encode())
+        save(outcome.as_json(), out)
     return outcome
 
 
@@ -61,10 +59,10 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def plan_of(options: argparse.Namespace) -> encode.Plan:
+def plan_of(options: argparse.Namespace) -> engine.Plan:
     """Return the plan that the options describe."""
     settings = replace(Settings(), text_bytes=int(options.megabytes * 1e6))
-    return encode.Plan(
+    return engine.Plan(
         libraries=options.libraries,
         tokenizers=options.tokenizers,
         texts=options.texts,

@@ -48,7 +48,7 @@ def _running_interpreter(peer: Peer) -> str:
 def _build(folder: Path, requirements: tuple[str, ...]) -> None:
     print(f"making an environment for {requirements[0]}", file=sys.stderr, flush=True)
     venv.create(folder, clear=True, with_pip=True)
-    command = [_interpreter(folder), "-m", "pip", "install", "--quiet", *requirements]
+    command = [str(_interpreter(folder)), "-m", "pip", "install", "--quiet", *requirements]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "ERROR" in line] or ["pip failed"]

@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from benchmarks import workloads
 from benchmarks.catalog import sha256
 from benchmarks.environments import python_of
 from benchmarks.libraries import PEERS
@@ -11,7 +12,7 @@ from benchmarks.places import CACHE, write_atomically
 from benchmarks.processes import Job, WorkerFailed, measure
 
 Digests = dict[str, tuple[int, str]]  # state -> (number of ids, their SHA-256)
-SAME_IDS = {"warm": "whole", "after": "whole", "batch warm": "batch"}
+SAME_IDS = {"warm": "whole", "after": "whole"}
 FIRST_GROUPS = {"after": "replay"}  # a group that gives the same ids in less time
 
 
@@ -40,6 +41,7 @@ def _key(oracle: str, job: Job) -> str:
     """Return a name that changes with anything the ids depend on."""
     paths = [job.text, job.files.json, job.files.ranks]
     contents = [sha256(Path(path).read_bytes()) if path else "" for path in paths]
+    contents.append(sha256(Path(workloads.__file__).read_bytes()))
     parts = [PEERS[oracle].requirements, job.group, job.special, asdict(job.settings), contents]
     return sha256(json.dumps(parts, sort_keys=True).encode())[:24]
 

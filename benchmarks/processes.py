@@ -45,27 +45,31 @@ def environment(n_threads: int) -> dict[str, str]:
     }
 
 
-def measure(python: str, peer: Peer, job: Job, plant: bool = False) -> dict[str, Any]:
-    """Run one job with one library in a fresh process on one core; return the worker's answer.
+def measure(
+    python: str, peer: Peer, job: Job, plant: bool = False, seconds: float = SECONDS
+) -> dict[str, Any]:
+    """Run one job with one library in a fresh process; return the worker's answer.
+
+    The process stays on as many cores as the settings allow threads.
 
     Raises:
-        WorkerFailed: the worker ended without an answer, or took longer than `SECONDS`.
+        WorkerFailed: the worker ended without an answer, or took longer than `seconds`.
     """
-    request = asdict(job) | {"module": peer.module, "cpus": cores(1), "plant": plant}
-    return ask(python, request, environment(1))
+    threads = job.settings.n_threads
+    request = asdict(job) | {"module": peer.module, "cpus": cores(threads), "plant": plant}
+    return ask(python, request, environment(threads), seconds)
 
 
 def ask(
     python: str,
     request: dict[str, Any],
     variables: dict[str, str],
-    module: str = "benchmarks.worker",
-    seconds: float = SECONDS,
+    seconds: float,
 ) -> dict[str, Any]:
-    """Run `module` in a fresh process with the request on its standard input."""
+    """Run a worker in a fresh process with the request on its standard input."""
     try:
         done = subprocess.run(
-            [python, "-m", module],
+            [python, "-m", "benchmarks.worker"],
             input=json.dumps(request),
             capture_output=True,
             text=True,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import workloads
-from benchmarks.libraries import TOUCH, Library
+from benchmarks.libraries import TOUCH, Library, Unsupported
 from benchmarks.workloads import Settings
 
 STATES = {
@@ -162,13 +162,62 @@ def calls(load: Load, text: str, other: str, settings: Settings) -> dict[str, Me
 def batch(load: Load, text: str, other: str, settings: Settings) -> dict[str, Measurement]:
     """Encode many short rows by one call, for the first time and again."""
     library, rows = load(), workloads.rows(text, settings.rows)
-    library.encode_batch([TOUCH, TOUCH], False)
+    library.encode_batch([TOUCH, TOUCH], settings.n_threads)
     results = {}
     for state in ("batch", "batch warm"):
         with Stopwatch() as watch:
-            result = library.encode_batch(rows, False)
+            result = library.encode_batch(rows, settings.n_threads)
         results[state] = measured(watch, rows, [library.batch_ids(result)])
     return results
+
+
+def once(load: Load, text: str, other: str, settings: Settings) -> dict[str, Measurement]:
+    """Encode the whole text for the first time and no more."""
+    library = touched(load)
+    with Stopwatch() as watch:
+        ids = library.encode(text)
+    return {"once": measured(watch, [text], [ids])}
+
+
+def documents(load: Load, text: str, other: str, settings: Settings) -> dict[str, Measurement]:
+    """Encode the text as one document and as its chunks, by the batch call, on many threads."""
+    results = {}
+    for state, parts in (("one document", [text]), ("chunks", workloads.chunks(text))):
+        library, watches = touched(load), []
+        library.encode_batch([TOUCH, TOUCH], settings.n_threads)
+        for _ in range(1 + settings.replays):
+            with Stopwatch() as watch:
+                result = library.encode_batch(parts, settings.n_threads)
+            watches.append(watch)
+        middle = sorted(watches[1:], key=lambda watch: watch.wall)[(len(watches) - 1) // 2]
+        ids = [library.batch_ids(result)]
+        results[state] = measured(watches[0], parts, ids)
+        results[f"{state}, warm"] = measured(middle, parts, ids)
+    return results
+
+
+def loading(load: Load, text: str, other: str, settings: Settings) -> dict[str, Measurement]:
+    """Load the tokenizer, with the imports that this needs, and load it again."""
+    results = {}
+    for state in ("load", "load again"):
+        with Stopwatch() as watch:
+            library = load()
+        results[state] = measured(watch, [TOUCH], [library.encode(TOUCH)])
+    return results
+
+
+def scan(load: Load, text: str, other: str, settings: Settings) -> dict[str, Measurement]:
+    """Find the pretokens of the text, nothing else; the "ids" are their ends."""
+    library, data = touched(load), text.encode("utf-8")
+    if library.pretoken_ends is None:
+        raise Unsupported("has no entry for the scan alone")
+    watches = []
+    for _ in range(settings.replays):
+        with Stopwatch() as watch:
+            ends = library.pretoken_ends(data)
+        watches.append(watch)
+    middle = sorted(watches, key=lambda watch: watch.cpu)[len(watches) // 2]
+    return {"scan": measured(middle, [text], [ends])}
 
 
 def touched(load: Load) -> Library:
@@ -185,6 +234,10 @@ GROUPS: dict[str, Callable[[Load, str, str, Settings], dict[str, Measurement]]] 
     "after": after,
     "calls": calls,
     "batch": batch,
+    "once": once,
+    "documents": documents,
+    "loading": loading,
+    "scan": scan,
 }
 
 

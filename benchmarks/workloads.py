@@ -17,6 +17,7 @@ class Settings:
     call_slices: int = 64  # different texts of a small call
     call_bytes: int = 2_000_000  # encoded by the timed small calls of one length, about
     rows: int = 10_000
+    n_threads: int = 1  # that a batch may use
 
 
 QUICK = Settings(

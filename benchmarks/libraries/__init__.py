@@ -7,7 +7,7 @@ hold one library only.
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 TOUCH = "Zq"  # encoded once before any timer starts, so that lazily built tables exist
 
@@ -34,10 +34,10 @@ class Library:
 
     version: str
     encode: Callable[[str], Any]  # -> ids of one text: a list or an array
-    encode_batch: Callable[[list[str], bool], Any]  # (texts, parallel) -> result of its own kind
+    encode_batch: Callable[[list[str], int], Any]  # (texts, threads) -> result of its own kind
     batch_ids: Callable[[Any], Any]  # that result -> all ids in order: a list or an array
     forget: Callable[[], None] | None = None  # empty every memo, keep the tables; None: cannot
-    pretoken_ends: Callable[[str], Any] | None = None  # the scan alone, where there is an entry
+    pretoken_ends: Callable[[bytes], Any] | None = None  # the scan alone; None: no entry
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,14 @@ def load(module: str, files: Files, special: str) -> Library:
     Raises:
         Unsupported: the library has no way to load this tokenizer.
     """
-    return importlib.import_module(f"benchmarks.libraries.{module}").load(files, special)
+    adapter = importlib.import_module(f"benchmarks.libraries.{module}")
+    return cast(Library, adapter.load(files, special))
 
 
 def start_up(module: str, files: Files) -> tuple[str, str, str]:
     """Return three statements: import, load, encode `text`; they define `encode`."""
-    return importlib.import_module(f"benchmarks.libraries.{module}").start_up(files)
+    adapter = importlib.import_module(f"benchmarks.libraries.{module}")
+    return cast("tuple[str, str, str]", adapter.start_up(files))
 
 
 def needed(value: str | None, what: str) -> str:

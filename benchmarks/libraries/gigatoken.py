@@ -5,7 +5,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.libraries import Files, Library
+from benchmarks.libraries import Files, Library, needed
 
 
 def load(files: Files, special: str) -> Library:
@@ -22,7 +22,7 @@ def load(files: Files, special: str) -> Library:
     return Library(
         version=version("gigatoken"),
         encode=lambda text: tokenizer.encode(text),
-        encode_batch=lambda texts, parallel: tokenizer.encode_batch(texts, parallel=parallel),
+        encode_batch=lambda texts, threads: tokenizer.encode_batch(texts, parallel=threads > 1),
         batch_ids=batch_ids,
     )
 
@@ -33,7 +33,7 @@ def _tokenizer(files: Files, special: str) -> Any:
     if files.json is None:
         scheme = files.names.get("gigatoken")
         specials = files.special_tokens if special == "recognize" else {}
-        return gigatoken.Tokenizer.from_tiktoken(files.ranks, scheme, specials)
+        return gigatoken.Tokenizer.from_tiktoken(needed(files.ranks, "a file"), scheme, specials)
     if special == "recognize":
         return gigatoken.Tokenizer(files.json)
     return gigatoken.Tokenizer.from_json(json_without_special_tokens(files.json))

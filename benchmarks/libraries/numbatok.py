@@ -1,4 +1,8 @@
-"""numbatok itself, through its public calls and `forget`, which empties every memo."""
+"""numbatok itself, through its public calls and `forget`, which empties every memo.
+
+How many threads it may use is said by the environment (NUMBA_NUM_THREADS and the cores of the
+process), so the argument is not passed on.
+"""
 
 from typing import Any
 
@@ -11,7 +15,7 @@ def load(files: Files, special: str) -> Library:
 
     tokenizer = _tokenizer(files)
 
-    def encode_batch(texts: list[str], parallel: bool) -> Any:
+    def encode_batch(texts: list[str], threads: int) -> Any:
         return tokenizer.encode_batch(texts, special=special)
 
     return Library(

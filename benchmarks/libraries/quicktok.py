@@ -14,8 +14,8 @@ def load(files: Files, special: str) -> Library:
     """See `benchmarks.libraries.load`."""
     tokenizer = _tokenizer(files)
 
-    def encode_batch(texts: list[str], parallel: bool) -> Any:
-        return tokenizer.encode_batch(texts, 0 if parallel else 1, special == "recognize")
+    def encode_batch(texts: list[str], threads: int) -> Any:
+        return tokenizer.encode_batch(texts, threads, special == "recognize")
 
     return Library(
         version=version("quicktok-v1"),

@@ -20,10 +20,9 @@ def load(files: Files, special: str) -> Library:
         mergeable_ranks=ranks,
         special_tokens=files.special_tokens,
     )
-    threads = {False: 1, True: 8}  # 8 is its own default
 
-    def encode_batch(texts: list[str], parallel: bool) -> Any:
-        return encoding.encode_ordinary_batch(texts, num_threads=threads[parallel])
+    def encode_batch(texts: list[str], threads: int) -> Any:
+        return encoding.encode_ordinary_batch(texts, num_threads=threads)
 
     recognized = set(files.special_tokens)
     return Library(

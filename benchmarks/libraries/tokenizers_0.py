@@ -1,7 +1,7 @@
 """Hugging Face tokenizers 0.x, by its quickest call: no offsets."""
 
 from importlib.metadata import version
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 from benchmarks.libraries import Files, Library, needed
@@ -19,9 +19,13 @@ def load(files: Files, special: str) -> Library:
     def encode(text: str) -> Any:
         return tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
 
-    def encode_batch(texts: list[str], parallel: bool) -> Any:
-        os.environ["TOKENIZERS_PARALLELISM"] = str(parallel).lower()
+    def encode_batch(texts: list[str], threads: int) -> Any:
+        os.environ["TOKENIZERS_PARALLELISM"] = str(threads > 1).lower()
         return [e.ids for e in tokenizer.encode_batch_fast(texts, add_special_tokens=False)]
+
+    def pretoken_ends(data: bytes) -> Any:
+        found = tokenizer.pre_tokenizer.pre_tokenize_str(data.decode("utf-8"))
+        return list(accumulate(len(pretoken) for pretoken, _ in found))  # a character per byte
 
     return Library(
         version=version("tokenizers"),
@@ -29,6 +33,7 @@ def load(files: Files, special: str) -> Library:
         encode_batch=encode_batch,
         batch_ids=lambda result: list(chain.from_iterable(result)),
         forget=tokenizer.model._clear_cache,
+        pretoken_ends=pretoken_ends,
     )
 
 

@@ -21,8 +21,8 @@ def load(files: Files, special: str) -> Library:
             text, add_special_tokens=False, encode_special_tokens=plain
         ).ids_array
 
-    def encode_batch(texts: list[str], parallel: bool) -> Any:
-        os.environ["TOKENIZERS_PARALLELISM"] = str(parallel).lower()
+    def encode_batch(texts: list[str], threads: int) -> Any:
+        os.environ["TOKENIZERS_PARALLELISM"] = str(threads > 1).lower()
         encodings = tokenizer.encode_batch(
             texts, add_special_tokens=False, encode_special_tokens=plain
         )
