@@ -269,7 +269,8 @@ class TokenizerSpec:
     pre_tokenizers: tuple[PreTokenizer, ...] = ()
     added_tokens: tuple[AddedToken, ...] = ()
     template: Template | None = None
-    decoders: tuple[Decoder, ...] = (DecodeByteLevel(),)
+    decoders: tuple[Decoder, ...] = (DecodeByteLevel(),)  # (): tokens joined with spaces
+    offset_trimming: ByteLevel | None = None  # the post-processor's step that trims offsets
     engine: Literal["tokenizers", "tiktoken"] = "tokenizers"
     name: str | None = None  # a built-in name or the name a rank file was recognized by
     truncation: Mapping[str, object] | None = None  # recorded, never applied

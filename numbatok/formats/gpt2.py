@@ -37,6 +37,7 @@ def read_gpt2() -> TokenizerSpec:
         model=BpeModel(tokens=vocabulary, merges=merges),
         pre_tokenizers=(ByteLevel(add_prefix_space=False, use_regex=True),),
         added_tokens=(END_OF_TEXT,),
+        offset_trimming=ByteLevel(add_prefix_space=True, use_regex=True, trim_offsets=False),
         name="gpt2",
     )
 
