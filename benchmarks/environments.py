@@ -28,7 +28,7 @@ def python_of(peer: Peer, make: bool = True) -> str:
     if not make:
         return _running_interpreter(peer)
     digest = hashlib.sha256(repr((peer.requirements, sys.version)).encode()).hexdigest()[:12]
-    folder = CACHE / "environments" / f"{peer.module}-{digest}"
+    folder = CACHE / "environments" / f"{peer.module.rpartition('.')[2]}-{digest}"
     if not (folder / "complete").exists():
         _build(folder, peer.requirements)
     return str(_interpreter(folder))

@@ -19,7 +19,7 @@ from benchmarks.command import Options, command
 from benchmarks.environments import NoEnvironment, python_of
 from benchmarks.intervals import abba, interval
 from benchmarks.libraries import PEERS, Unsupported, start_up
-from benchmarks.processes import environment
+from benchmarks.processes import WorkerFailed, environment
 from benchmarks.tables import markdown, number
 
 TEXT = "Numbers as words: tokenizers cut a text, and models read ids."
@@ -43,7 +43,7 @@ def measure(options: Options) -> dict[str, Any]:
         for name in order:
             if name.endswith("nothing cached") and number_ > 2:
                 continue  # takes ten times as long as all others together
-            row = rows.setdefault(name, {"wall_seconds": [], "cpu_seconds": [], "parts": []})
+            row = rows.setdefault(name, new_row())
             run_once(*rivals[name], row, name.endswith("nothing cached"))
     return {
         "benchmark": "startup",
@@ -54,21 +54,26 @@ def measure(options: Options) -> dict[str, Any]:
     }
 
 
-def _rivals(options: Options) -> tuple[dict[str, tuple[str, Statements]], list[list[str]]]:
+def _rivals(options: Options) -> tuple[dict[str, tuple[str, Statements]], list[dict[str, str]]]:
     files, skipped = files_of(options.tokenizer), []
     rivals = {name: (sys.executable, statements) for name, statements in FLOORS.items()}
     for library in options.libraries:
         peer = PEERS[library]
         try:
             python, statements = python_of(peer, not options.quick), start_up(peer.module, files)
-            run_once(python, statements, {"wall_seconds": [], "cpu_seconds": [], "parts": []})
-        except (NoEnvironment, Unsupported, subprocess.CalledProcessError) as reason:
-            skipped.append([library, str(reason)])
+            run_once(python, statements, new_row())
+        except (NoEnvironment, Unsupported, WorkerFailed) as reason:
+            skipped.append({"library": library, "reason": str(reason)})
             continue
         rivals[library] = (python, statements)
         if not peer.requirements:
             rivals[f"{library}, nothing cached"] = (python, statements)
     return rivals, skipped
+
+
+def new_row() -> dict[str, Any]:
+    """Return the times of a process that did not run yet; `parts`: import, load, first ids."""
+    return {"wall_seconds": [], "cpu_seconds": [], "parts": [], "ids": []}
 
 
 def run_once(
@@ -77,7 +82,7 @@ def run_once(
     """Start the process, wait for its end, and add its times and ids to the row.
 
     Raises:
-        CalledProcessError: the process failed.
+        WorkerFailed: the process failed.
     """
     importing, loading, encoding = statements
     code = SNIPPET.format(importing, loading, TEXT, encoding)
@@ -87,12 +92,14 @@ def run_once(
             variables |= {"NUMBATOK_CACHE_DIR": empty, "NUMBA_CACHE_DIR": f"{empty}/numba"}
         before, start = _children_cpu(), time.perf_counter()
         done = subprocess.run(
-            [python, "-c", code], env=variables, capture_output=True, text=True, check=True
+            [python, "-c", code], env=variables, capture_output=True, text=True, check=False
         )
         row["wall_seconds"].append(time.perf_counter() - start)
         row["cpu_seconds"].append(_children_cpu() - before)
+    if done.returncode:
+        raise WorkerFailed((done.stderr.strip().splitlines() or ["no message"])[-1])
     words = done.stdout.splitlines()[-1].split()
-    row["parts"].append([float(word) for word in words[:3]])  # import, load, first encode
+    row["parts"].append([float(word) for word in words[:3]])
     row["ids"] = [int(word) for word in words[3:]]
 
 
@@ -110,9 +117,9 @@ def table(result: dict[str, Any]) -> str:
         if row["ids"] and row["ids"] != usual:
             rows.append([name, "void", "", "", ""])
             continue
-        parts = [number(interval(part).median) for part in zip(*row["parts"], strict=True)]
-        rows.append([name, number(interval(row["wall_seconds"]).median), *parts])
-    head = ["process", "seconds in all", "import", "load", "first ids"]
+        parts = [number(1000 * interval(part).median) for part in zip(*row["parts"], strict=True)]
+        rows.append([name, number(1000 * interval(row["wall_seconds"]).median), *parts])
+    head = ["process", "milliseconds in all", "import", "load", "first ids"]
     return "From the start of a process to its end, with the first ids.\n\n" + markdown(head, rows)
 
 

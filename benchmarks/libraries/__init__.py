@@ -44,18 +44,26 @@ class Library:
 class Peer:
     """A row of the registry."""
 
-    module: str  # of this package
+    module: str  # the adapter
     distribution: str  # whose version is reported
     requirements: tuple[str, ...] = ()  # of its own environment; none: the running interpreter
 
 
 PEERS = {
-    "numbatok": Peer("numbatok", "numbatok"),
-    "gigatoken": Peer("gigatoken", "gigatoken", ("gigatoken==0.10.0", "numpy")),
-    "tokenizers 1.0.0rc3": Peer("tokenizers_1", "tokenizers", ("tokenizers==1.0.0rc3", "numpy")),
-    "tokenizers 0.23.3": Peer("tokenizers_0", "tokenizers", ("tokenizers==0.23.3", "numpy")),
-    "tiktoken": Peer("tiktoken", "tiktoken", ("tiktoken==0.14.0", "numpy")),
-    "quicktok": Peer("quicktok", "quicktok-v1", ("quicktok-v1==0.4.0", "tokenizers==0.23.3")),
+    "numbatok": Peer("benchmarks.libraries.numbatok", "numbatok"),
+    "gigatoken": Peer(
+        "benchmarks.libraries.gigatoken", "gigatoken", ("gigatoken==0.10.0", "numpy")
+    ),
+    "tokenizers 1.0.0rc3": Peer(
+        "benchmarks.libraries.tokenizers_1", "tokenizers", ("tokenizers==1.0.0rc3", "numpy")
+    ),
+    "tokenizers 0.23.3": Peer(
+        "benchmarks.libraries.tokenizers_0", "tokenizers", ("tokenizers==0.23.3", "numpy")
+    ),
+    "tiktoken": Peer("benchmarks.libraries.tiktoken", "tiktoken", ("tiktoken==0.14.0", "numpy")),
+    "quicktok": Peer(
+        "benchmarks.libraries.quicktok", "quicktok-v1", ("quicktok-v1==0.4.0", "tokenizers==0.23.3")
+    ),
 }
 
 
@@ -67,13 +75,13 @@ def load(module: str, files: Files, special: str) -> Library:
     Raises:
         Unsupported: the library has no way to load this tokenizer.
     """
-    adapter = importlib.import_module(f"benchmarks.libraries.{module}")
+    adapter = importlib.import_module(module)
     return cast(Library, adapter.load(files, special))
 
 
 def start_up(module: str, files: Files) -> tuple[str, str, str]:
     """Return three statements: import, load, encode `text`; they define `encode`."""
-    adapter = importlib.import_module(f"benchmarks.libraries.{module}")
+    adapter = importlib.import_module(module)
     return cast("tuple[str, str, str]", adapter.start_up(files))
 
 
