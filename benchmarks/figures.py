@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ class Figure:
     calls: int
     cpu_seconds: list[float]  # one per pass
     wall_seconds: list[float]
+    peak_memory_bytes: int  # the largest resident size of a process that measured this cell
     void: str | None
 
     @property
@@ -136,7 +137,7 @@ def figures_of(runs: Iterable[dict[str, Any]]) -> Figures:
 
 
 def _figure(cell: dict[str, Any]) -> Figure:
-    names = ("text_bytes", "calls", "cpu_seconds", "wall_seconds", "void")
+    names = [field.name for field in fields(Figure)]
     return Figure(**{name: cell[name] for name in names})
 
 

@@ -88,12 +88,24 @@ def summary(figures: Figures) -> str:
 
 
 def full_table(figures: Figures) -> str:
-    """Return every cell, one section per tokenizer."""
+    """Return every cell, one section per tokenizer, and the memory."""
     sections = []
     for tokenizer in figures.values(0):
         places = [place for place in figures.cells if place.tokenizer == tokenizer]
         sections.append(f"## {tokenizer}\n\n{comparison(figures, places)}")
+    sections.append(f"## Peak resident memory, MB\n\n{memory(figures)}")
     return "\n\n".join(sections)
+
+
+def memory(figures: Figures) -> str:
+    """Return the largest resident size of a process that loaded and encoded the whole text."""
+    libraries, rows = figures.libraries(), []
+    for place, row in figures.cells.items():
+        if place.state == "whole":
+            sizes = [row[name].peak_memory_bytes / 1e6 if name in row else 0 for name in libraries]
+            cells = [f"{size:.0f}" if size else NOTHING for size in sizes]
+            rows.append([place.tokenizer, place.text, *cells])
+    return markdown(["tokenizer", "text", *libraries], rows, left=2)
 
 
 def losses(figures: Figures) -> str:

@@ -16,6 +16,7 @@ def cell(library, state="whole", seconds=(0.01, 0.01), void=None, text="en"):
         "wall_seconds": list(seconds),
         "text_bytes": 1_000_000,
         "calls": 1000 if state.startswith("call") else 1,
+        "peak_memory_bytes": 80_000_000,
         "void": void,
     }
 
@@ -85,7 +86,7 @@ def test_plot_and_full_table_are_written_and_the_same_again(written):
 
     assert {path.name: path.read_bytes() for path in written.iterdir()} == first
     assert b"<svg" in first["encode.svg"]
-    assert b"cjk" in first["TABLES.md"]
+    assert b"| gpt2 | cjk | 80 | 80 |" in first["TABLES.md"]
 
 
 @pytest.mark.parametrize("text", ["no marks", f"{report.END} {report.BEGIN}", report.BEGIN * 2])
