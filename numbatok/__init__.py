@@ -1,0 +1,60 @@
+"""Exact, fast byte-level BPE tokenization, and training, in Python source.
+
+Names are loaded when first used: importing numbatok imports neither NumPy nor Numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from numbatok.errors import (
+    InvalidInput,
+    InvalidTokenizerFile,
+    InvalidType,
+    InvalidUtf8,
+    InvalidValue,
+    NumbatokError,
+    SpecialTokenError,
+    UnknownIdError,
+    UnknownTokenizerName,
+    UnsupportedTokenizer,
+)
+from numbatok.version import __version__
+
+if TYPE_CHECKING:
+    from numbatok.batch import TokenBatch
+    from numbatok.tokenizer import Tokenizer, load
+
+__all__ = [
+    "InvalidInput",
+    "InvalidTokenizerFile",
+    "InvalidType",
+    "InvalidUtf8",
+    "InvalidValue",
+    "NumbatokError",
+    "SpecialTokenError",
+    "TokenBatch",
+    "Tokenizer",
+    "UnknownIdError",
+    "UnknownTokenizerName",
+    "UnsupportedTokenizer",
+    "__version__",
+    "load",
+]
+
+_LAZY = {
+    "TokenBatch": "numbatok.batch",
+    "Tokenizer": "numbatok.tokenizer",
+    "load": "numbatok.tokenizer",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module 'numbatok' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_LAZY])

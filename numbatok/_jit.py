@@ -16,11 +16,11 @@ import numba
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)
+_config: Any = numba.config
+INTERPRETED = bool(_config.DISABLE_JIT)
 
 # _nrt=False: kernels own no memory, so no reference is counted: counting halved the scan's speed.
 # No wrappers for Python: they take 0.03 to 0.3 s each to compile, and `native` calls by address.
@@ -32,16 +32,19 @@ _OPTIONS = {
     "no_cfunc_wrapper": True,
 }
 
-kernel = numba.njit(**_OPTIONS)  # called by kernels
-part = numba.njit(**_OPTIONS, forceinline=True)  # always melts into its callers
-entry = numba.njit(**_OPTIONS)  # called from Python through `native`: int64 in, int64 out
+
+def _compiled(**options: Any) -> Callable[[F], F]:
+    compile_: Any = numba.njit
+    return cast("Callable[[F], F]", compile_(**_OPTIONS, **options))
+
+
+kernel = _compiled()  # called by kernels
+part = _compiled(forceinline=True)  # always melts into its callers
+entry = _compiled()  # called from Python through `native`: int64 in, int64 out
 
 # Two integer types, never mixed: Numba types u64 + int as int64, or as float64 when paths meet.
 i64 = cast("Callable[[Any], int]", np.int64)  # positions, counts, ids: signed, must not overflow
 u64 = np.uint64  # masks, keys, hashes: wrap; a constant beside them is u64 as well
-
-U8, U16, U32, U64 = NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint64]
-I64 = NDArray[np.int64]
 
 ARRAY = None  # a parameter of a primitive that takes the caller's array type as it is
 INT, MASK, NOTHING = types.int64, types.uint64, types.void
@@ -70,7 +73,7 @@ def primitive(returns: Any, *parameters: Any, emit: Callable[..., Any]) -> Calla
         names = inspect.signature(plain).parameters.values()
         typing.__signature__ = inspect.Signature([context, *names])  # type: ignore[attr-defined]
         typing.__name__, typing.__doc__ = plain.__name__, plain.__doc__
-        compiled = intrinsic(typing)
+        compiled: Any = intrinsic(typing)
         compiled.plain = plain
         return cast("F", compiled)
 

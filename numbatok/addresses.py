@@ -16,7 +16,8 @@ from llvmlite import ir
 from numba import from_dtype, types
 from numba.extending import intrinsic
 
-from numbatok._jit import I64, INTERPRETED, U8, U32, U64
+from numbatok._jit import INTERPRETED
+from numbatok.tables import I64, U8, U32, U64
 
 _I64 = ir.IntType(64)
 
@@ -24,7 +25,7 @@ _I64 = ir.IntType(64)
 def _plain_view(address: int, size: int, dtype: np.dtype[Any]) -> Any:
     """Return an array over memory that its owner keeps alive."""
     memory = (ctypes.c_uint8 * (int(size) * dtype.itemsize)).from_address(int(address) or 8)
-    return np.frombuffer(memory, dtype)
+    return np.frombuffer(memoryview(memory), dtype)
 
 
 def _rebuild(layout: Any, numbers: Any) -> Any:
@@ -42,20 +43,22 @@ def _rebuild(layout: Any, numbers: Any) -> Any:
 def _dtype_of(hint: Any) -> np.dtype[Any]:
     """Return the element type that a field such as NDArray[np.uint64] declares."""
     (scalar,) = get_args(get_args(hint)[1])
-    return np.dtype(scalar)
+    dtype: np.dtype[Any] = np.dtype(scalar)
+    return dtype
 
 
 def _array_kind(hint: Any) -> Any:
     """Return Numba's type of a table field: a 1-d C array, or a NamedTuple of them."""
     if hasattr(hint, "_fields"):
         kinds = [_array_kind(field) for field in get_type_hints(hint).values()]
-        return types.BaseTuple.from_types(kinds, hint)  # as Numba types a tuple from Python
+        tuples: Any = types.BaseTuple
+        return tuples.from_types(kinds, hint)  # as Numba types a tuple from Python
     return types.Array(from_dtype(_dtype_of(hint)), 1, "C")
 
 
 def _build(context: Any, builder: Any, kind: Any, numbers: Any) -> Any:
     """Emit the value of an array, or of a NamedTuple of arrays, owned by Python."""
-    if isinstance(kind, types.BaseTuple):
+    if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
         parts = [_build(context, builder, part, numbers) for part in kind.types]
         return context.make_tuple(builder, kind, parts)
     address, size = next(numbers), next(numbers)
@@ -129,12 +132,28 @@ def number_of(function: Callable[..., int]) -> int:
 
 
 def _call_emit(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-    kind = ir.FunctionType(_I64, [_I64] * 4)
+    kind = ir.FunctionType(_I64, [_I64] * (len(values) - 1))
     return builder.call(builder.inttoptr(values[0], kind.as_pointer()), values[1:])
 
 
-def _call_at(context: Any, address: Any, first: Any, second: Any, third: Any, fourth: Any) -> Any:
+def _call_four(context: Any, address: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
     return types.int64(*[types.int64] * 5), _call_emit
+
+
+def _call_nine(
+    context: Any,
+    address: Any,
+    a: Any,
+    b: Any,
+    c: Any,
+    d: Any,
+    e: Any,
+    f: Any,
+    g: Any,
+    h: Any,
+    i: Any,
+) -> Any:
+    return types.int64(*[types.int64] * 10), _call_emit
 
 
 def _call_number(number: int, *arguments: int) -> int:
@@ -142,4 +161,5 @@ def _call_number(number: int, *arguments: int) -> int:
 
 
 # call_at(address, a, b, c, d): the result of the entry of four int64 at an address
-call_at = cast("Callable[..., int]", _call_number if INTERPRETED else intrinsic(_call_at))
+call_at = cast("Callable[..., int]", _call_number if INTERPRETED else intrinsic(_call_four))
+call_with_nine = cast("Callable[..., int]", _call_number if INTERPRETED else intrinsic(_call_nine))

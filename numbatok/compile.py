@@ -78,9 +78,13 @@ def build_tables(spec: TokenizerSpec) -> Tables:
     tables = Tables(
         classes=build_classes(pattern),
         merges=empty_merges(n_merges, model),
-        words=Entries(aligned_zeros(8 * max(8, int(len(model.tokens) / WORDS_PER_BUCKET)), np.uint64)),
+        words=Entries(
+            aligned_zeros(8 * max(8, int(len(model.tokens) / WORDS_PER_BUCKET)), np.uint64)
+        ),
         long_words=empty_long_words(model),
-        long_word_bytes=np.zeros(sum(len(t) for t in model.tokens if len(t) > KEY_BYTES) + 64, np.uint8),
+        long_word_bytes=np.zeros(
+            sum(len(t) for t in model.tokens if len(t) > KEY_BYTES) + 64, np.uint8
+        ),
         added=build_added_tokens(spec.added_tokens),
         vocabulary=build_vocabulary(spec),
         merge_ids=build_merge_ids(model),
@@ -96,7 +100,9 @@ def check_ids(spec: TokenizerSpec) -> None:
     """Refuse ids that do not fit the tables."""
     for token in spec.added_tokens:
         if not 0 <= token.id <= MAX_ID:
-            raise UnsupportedTokenizer(f"added token {token.content!r}: id {token.id} above {MAX_ID}")
+            raise UnsupportedTokenizer(
+                f"added token {token.content!r}: id {token.id} above {MAX_ID}"
+            )
     largest = max(spec.model.tokens.values(), default=0)
     if largest > MAX_ID:
         raise UnsupportedTokenizer(f"vocabulary: id {largest} above {MAX_ID}")
@@ -175,7 +181,11 @@ def learn_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> Non
 
 def refuse_late_parts(merges: Iterable[tuple[bytes, bytes]], ranks: Sequence[int]) -> None:
     """Refuse a list in which a merge comes before the merge that makes one of its parts."""
-    made = {left + right: m for m, ((left, right), r) in enumerate(zip(merges, ranks, strict=True)) if r >= 0}
+    made = {
+        left + right: m
+        for m, ((left, right), r) in enumerate(zip(merges, ranks, strict=True))
+        if r >= 0
+    }
     for m, (left, right) in enumerate(merges):
         if ranks[m] < 0 and max(made.get(left, -1), made.get(right, -1)) > m:
             raise UnsupportedTokenizer(
@@ -238,7 +248,8 @@ def build_added_tokens(tokens: Sequence[AddedToken]) -> AddedTokens:
         tokens=np.array(ends, np.int64),
         ids=np.array([token.id for token in tokens], np.uint32),
         flags=np.array(
-            [t.lstrip * LSTRIP | t.rstrip * RSTRIP | t.single_word * SINGLE_WORD for t in tokens], np.uint8
+            [t.lstrip * LSTRIP | t.rstrip * RSTRIP | t.single_word * SINGLE_WORD for t in tokens],
+            np.uint8,
         ),
     )
 
@@ -260,7 +271,9 @@ def build_vocabulary(spec: TokenizerSpec) -> Vocabulary:
     tokens = {number: (token, TOKEN) for token, number in spec.model.tokens.items()}
     tokens.update({number: (s.encode(), OPAQUE) for s, number in spec.model.opaque.items()})
     for added in spec.added_tokens:
-        tokens[added.id] = (added.content.encode(), SPECIAL if added.special else ADDED)
+        _, kind = tokens.get(added.id, (b"", 0))
+        kind |= ADDED | SPECIAL if added.special else ADDED
+        tokens[added.id] = (added.content.encode(), kind)
     n_ids = max(tokens, default=-1) + 1
     words = Words.join([tokens[i][0] if i in tokens else b"" for i in range(n_ids)])
     kinds = np.array([tokens[i][1] if i in tokens else 0 for i in range(n_ids)], np.uint8)

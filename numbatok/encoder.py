@@ -1,4 +1,4 @@
-"""Encode bytes with the kernels: hand out thread states, call, provide what a kernel runs short of."""
+"""Encode bytes with the kernels: hand out thread states, call, provide what runs short."""
 
 from __future__ import annotations
 
@@ -50,6 +50,10 @@ class Refusal:
     token: int  # its number
     document: int
     position: int  # byte offset in the document
+
+    def moved(self, document: int, by: int) -> Refusal:
+        """Return the refusal as seen from the whole of which its documents are a part."""
+        return Refusal(self.token, document, self.position + by)
 
 
 class Encoder:
@@ -104,6 +108,29 @@ class Encoder:
         ids.resize(job.n_ids, refcheck=False)
         return ids
 
+    def pretoken_ends(self, data: bytes, policy: Policy) -> NDArray[np.int64]:
+        """Return where the pretokens of a text end."""
+        ends = np.empty(len(data), np.int64)
+        job = Job(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64), None, NO_LIMIT)
+        find_pretokens = function("find_pretokens")
+        state = self.take_state(policy)
+        try:
+            job.start(state)
+            while True:
+                why = find_pretokens(
+                    state.address, job.text.ctypes.data, len(data), ends.ctypes.data, BUDGET
+                )
+                if why == DONE:
+                    break
+                if why == WINDOW_SHORT:
+                    ends[state.control[AT_ID]] = state.control[AT_BYTE] = job.giant_end(state)
+                    state.control[AT_ID] += 1
+            n_ends = int(state.control[AT_ID])
+        finally:
+            self.give_state(state)
+        ends.resize(n_ends, refcheck=False)
+        return ends
+
     def run(
         self,
         text: U8,
@@ -121,7 +148,7 @@ class Encoder:
             while not job.done:
                 job.advance(state, self._encode_documents)
                 if on_progress is not None:
-                    on_progress(int(state.control[AT_BYTE]))
+                    on_progress(job.position(state))
         finally:
             self.give_state(state)
         return job
@@ -147,6 +174,10 @@ class Job:
     def start(self, state: ThreadState) -> None:
         """Point a thread state at the first byte."""
         state.control[AT_DOCUMENT : LIMIT + 1] = (0, 0, 0, -1, 0, -1, self.limit)
+
+    def position(self, state: ThreadState) -> int:
+        """Return how many bytes are encoded."""
+        return self.size if self.done else int(state.control[AT_BYTE])
 
     def arguments(self, state: ThreadState, budget: int = BUDGET) -> tuple[int, ...]:
         """Return the arguments of the kernel."""
@@ -178,18 +209,21 @@ class Job:
         elif why != PAUSED:
             raise RuntimeError(f"a kernel failed with status {why}; please report this text")
 
-    def _encode_giant(self, state: ThreadState) -> None:
-        """Encode the one pretoken at AT_BYTE, which is longer than a window."""
+    def giant_end(self, state: ThreadState) -> int:
+        """Return where the one pretoken at AT_BYTE, which is longer than a window, ends."""
         if not self._padded:
             padding = np.full(MARGIN, ord(" "), np.uint8)
             self.text, self._padded = np.concatenate([self.text, padding]), True
-        control = state.control
-        pos, end = int(control[AT_BYTE]), int(self.ends[control[AT_DOCUMENT]])
-        address = self.text.ctypes.data
-        stop = function("giant_end")(state.address, address, pos, end)
+        pos, end = int(state.control[AT_BYTE]), int(self.ends[state.control[AT_DOCUMENT]])
+        return function("giant_end")(state.address, self.text.ctypes.data, pos, end)
+
+    def _encode_giant(self, state: ThreadState) -> None:
+        control, stop = state.control, self.giant_end(state)
+        pos, at = int(control[AT_BYTE]), int(control[AT_ID])
         state.use_work(stop - pos)
-        at = int(control[AT_ID])
         ids_address = 0 if self.ids is None else self.ids.ctypes.data + 4 * at
-        n_ids = function("merge_giant")(state.address, address + pos, stop - pos, ids_address)
+        n_ids = function("merge_giant")(
+            state.address, self.text.ctypes.data + pos, stop - pos, ids_address
+        )
         state.use_work(0)
         control[AT_BYTE], control[AT_ID] = stop, at + n_ids

@@ -48,7 +48,7 @@ class InvalidUtf8(InvalidValue):
 
 
 class SpecialTokenError(NumbatokError, ValueError):
-    """Text contains a special token and the call neither recognizes it nor takes it as plain text."""
+    """Text contains a special token that the call neither recognizes nor takes as plain."""
 
 
 class UnknownIdError(NumbatokError, KeyError):

@@ -22,6 +22,7 @@ GROUPS = {
         "merge_giant": Entry(_KERNELS + "giant", 4),
         "build_merges": Entry(_KERNELS + "build", 7),
         "build_words": Entry(_KERNELS + "build", 6),
+        "find_pretokens": Entry(_KERNELS + "pretokens", 5),
         "measure_ids": Entry(_KERNELS + "decode", 5),
         "decode_ids": Entry(_KERNELS + "decode", 7),
     },

@@ -29,12 +29,14 @@ def intermediate_code(group: str) -> str:
     import numba
     from numba.core.config import _OptLevel
 
-    before = numba.config.OPT
-    numba.config.OPT = _OptLevel(0)  # the front end's own passes would be repeated, and name a CPU
+    config: Any = numba.config
+    level: Any = _OptLevel
+    before = config.OPT
+    config.OPT = level(0)  # the front end's own passes would be repeated, and name a CPU
     try:
         module = _link(_entry_code(name, entry) for name, entry in GROUPS[group].items())
     finally:
-        numba.config.OPT = before
+        config.OPT = before
     text = re.sub(r"^target (datalayout|triple) = .*\n", "", str(module), flags=re.MULTILINE)
     return re.sub(r"^(source_filename|; ModuleID) .*\n", "", text, flags=re.MULTILINE)
 
@@ -51,7 +53,9 @@ def _entry_code(name: str, entry: Entry) -> Any:
     if compiled.signature.return_type != types.int64:
         raise TypeError(f"{name} returns {compiled.signature.return_type}, not int64")
     parsed = llvm.parse_assembly(compiled.library.get_llvm_str())
-    parsed.link_in(llvm.parse_assembly(_c_function(name, compiled.fndesc.mangled_name, n_arguments)))
+    parsed.link_in(
+        llvm.parse_assembly(_c_function(name, compiled.fndesc.mangled_name, n_arguments))
+    )
     return parsed
 
 

@@ -78,9 +78,7 @@ def address(name: str) -> int:
 def _plain_entry(group: str, name: str) -> Callable[..., int]:
     import importlib
 
-    plain: Callable[..., int] = getattr(
-        importlib.import_module(GROUPS[group][name].module), name
-    )
+    plain: Callable[..., int] = getattr(importlib.import_module(GROUPS[group][name].module), name)
     if name not in BYTES_AS_ADDRESS:
         return plain
     at = BYTES_AS_ADDRESS[name]
@@ -177,6 +175,22 @@ def _wait(child: subprocess.Popen[bytes], group: str, started: float) -> str:
         if announced:
             _say(f"numbatok: compiled in {time.monotonic() - started:.1f} s")
         return errors.decode(errors="replace")
+
+
+@cache
+def compile_driver(driver: Callable[..., None]) -> Any:
+    """Compile the parallel driver with Numba, cached on disk beside our objects if possible."""
+    import numba
+
+    config: Any = numba.config
+    before = config.CACHE_DIR
+    config.CACHE_DIR = before or str(cache_directory() / "numba" / _stamp())
+    try:
+        return numba.njit(parallel=True, nogil=True, cache=True)(driver)
+    except RuntimeError:  # nowhere to write
+        return numba.njit(parallel=True, nogil=True)(driver)
+    finally:
+        config.CACHE_DIR = before
 
 
 def _say(line: str) -> None:

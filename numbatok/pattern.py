@@ -56,13 +56,13 @@ def recognize(spec: TokenizerSpec) -> Pattern:
     Errors: UnsupportedTokenizer, naming what is not known.
     """
     steps = spec.pre_tokenizers
-    if len(steps) == 2 and steps[1] == ByteLevel(False, False, steps[1].trim_offsets):
+    last = steps[-1] if len(steps) == 2 else None
+    if isinstance(last, ByteLevel) and not (last.use_regex or last.add_prefix_space):
         steps = steps[:1]
     if len(steps) == 1:
         step = steps[0]
         if isinstance(step, ByteLevel) and step.use_regex and not step.add_prefix_space:
             return GPT2
-        if isinstance(step, Split) and step.is_regex and step.pattern in GPT2_PATTERNS:
-            if step.behavior == "isolated" and not step.invert:
-                return GPT2
+        if step in [Split(pattern, is_regex=True) for pattern in GPT2_PATTERNS]:
+            return GPT2
     raise UnsupportedTokenizer(f"pre_tokenizer: {spec.pre_tokenizers!r} is not supported")

@@ -44,7 +44,11 @@ class ThreadState:
         self.actions: U8 = np.zeros(0, np.uint8)
         self.ill_formed: U8 = tables.classes.ill_formed
         n = SEGMENT + 2 * 64  # the scan and the keys write whole vectors
-        self.starts, self.batch, self.lanes = aligned_zeros(n, np.uint32), make_batch(n), make_lanes()
+        self.starts, self.batch, self.lanes = (
+            aligned_zeros(n, np.uint32),
+            make_batch(n),
+            make_lanes(),
+        )
         self.window = aligned_zeros(SEGMENT + 2 * MARGIN, np.uint8)[: SEGMENT + MARGIN]
         self.work = make_work(max(SEGMENT, longest))
         self.memo = make_memo(FIRST_MEMO)

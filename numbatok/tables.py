@@ -1,6 +1,6 @@
 """Flat arrays that kernels read and write: shape, dtype, sentinel and meaning, once.
 
-The type aliases repeat those of `_jit` so that this module loads without Numba.
+NumPy only: Python reads and writes the same arrays without loading Numba.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-U8, U16, U32, U64 = NDArray[np.uint8], NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint64]
+U8 = NDArray[np.uint8]
+U16 = NDArray[np.uint16]
+U32 = NDArray[np.uint32]
+U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 
 SYMBOL_BITS = 20  # a pair is left << SYMBOL_BITS | right
@@ -100,8 +103,9 @@ class Lanes(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """The pretokens of one window; [n] unless the field says more. Pretoken i is
-    window[starts[i] : starts[i + 1]], starts being Scan.starts.
+    """The pretokens of one window; [n] unless the field says more.
+
+    Pretoken i is window[starts[i] : starts[i + 1]], with the starts of Scan.
     """
 
     key_low: U64
@@ -151,10 +155,10 @@ class Vocabulary(NamedTuple):
 
     starts: I64  # [n + 1] the bytes of id i are bytes[starts[i] : starts[i + 1]]
     bytes: U8  # [starts[n]]
-    kinds: U8  # [n] HOLE, TOKEN, OPAQUE, ADDED or SPECIAL
+    kinds: U8  # [n] HOLE, or TOKEN or OPAQUE, and ADDED, and SPECIAL
 
 
-HOLE, TOKEN, OPAQUE, ADDED, SPECIAL = range(5)
+HOLE, TOKEN, OPAQUE, ADDED, SPECIAL = 0, 1, 2, 4, 8  # bits: an added token may be a token too
 
 
 class Tables(NamedTuple):

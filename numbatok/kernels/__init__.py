@@ -1,0 +1,1 @@
+"""Numba-compiled functions: arrays, integers and addresses in, the same out."""

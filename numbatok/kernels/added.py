@@ -6,7 +6,6 @@ import numpy as np
 
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.tables import (
-    AT_DOCUMENT,
     NEXT_ADDED,
     NEXT_ADDED_END,
     NEXT_ADDED_TOKEN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numbatok._jit import entry, i64, kernel, part, u64
 from numbatok.addresses import view_i64, view_u8, view_u32
-from numbatok.kernels.encode import COUNT_MASK, COUNT_SHIFT, HALF, open_state
+from numbatok.kernels.encode import COUNT_MASK, COUNT_SHIFT, open_state
 from numbatok.kernels.long import find_long, hash_long, put_long
 from numbatok.kernels.merge_long import WIDTH, merge_list, merge_row
 from numbatok.kernels.pairs import home_of_pair, pack_pair
@@ -15,7 +15,6 @@ from numbatok.tables import (
     RANK_BITS,
     SPILLED,
     U8,
-    U32,
     U64,
     USED_LONG_BYTES,
     USED_SPILLED,
@@ -24,7 +23,6 @@ from numbatok.tables import (
     Work,
 )
 from numbatok.vector import (
-    SLOTS,
     clear_lowest_bit,
     count_trailing_zeros,
     load_u64,

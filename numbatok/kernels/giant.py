@@ -19,7 +19,9 @@ def giant_end(state_address: int, text_address: int, pos: int, end: int) -> int:
     state = open_state(state_address)
     control, stop = state.control, end
     if state.actions.size > 0:
-        if control[NEXT_ADDED] < pos or (control[NEXT_ADDED_TOKEN] < 0 and control[NEXT_ADDED] < end):
+        if control[NEXT_ADDED] < pos or (
+            control[NEXT_ADDED_TOKEN] < 0 and control[NEXT_ADDED] < end
+        ):
             text = view_u8(text_address, end)
             find_added(text, max(pos, control[NEXT_ADDED]), end, end, state)
         stop = control[NEXT_ADDED]

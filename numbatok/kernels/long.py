@@ -1,4 +1,4 @@
-"""Pretokens of more than 15 bytes: hash, exact compare in the words, then in the memo, else merge."""
+"""Pretokens of more than 15 bytes: found in the words, else in the memo, else merged."""
 
 from __future__ import annotations
 
@@ -50,9 +50,7 @@ def same_bytes(text: U8, start: int, stored: U8, stored_at: int, length: int) ->
 
 
 @kernel
-def find_long(
-    text: U8, start: int, length: int, hashed: np.uint64, slots: U64, stored: U8
-) -> int:
+def find_long(text: U8, start: int, length: int, hashed: np.uint64, slots: U64, stored: U8) -> int:
     """Return the slot of a pretoken, or -1 - (the empty slot where it belongs)."""
     slot = i64((hashed >> HALF) * u64(slots.size >> 2) >> HALF) << 2
     while slots[slot + 1] != ZERO:
@@ -74,9 +72,7 @@ def put_long(
 
 
 @kernel
-def find_or_merge(
-    text: U8, start: int, length: int, state: State
-) -> tuple[np.uint64, np.uint64]:
+def find_or_merge(text: U8, start: int, length: int, state: State) -> tuple[np.uint64, np.uint64]:
     """Return ids_low and ids_high of a pretoken, merged now if it is new."""
     hashed = hash_long(text, start, length)
     words = state.long_words

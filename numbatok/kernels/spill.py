@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from numbatok._jit import i64, part, u64
+from numbatok._jit import part, u64
 from numbatok.tables import SPILLED, USED_SPILLED, Memo, MergeRules
 
 COUNT_SHIFT, HALF = u64(29), u64(32)

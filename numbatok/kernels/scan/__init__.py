@@ -2,12 +2,13 @@
 
 Each family has two entries of the same four int64, found by address in State.functions:
 
-    scan_FAMILY(state, start, stop, at)      window[start:stop] -> starts from starts[at] on; returns
-                                             how many starts there are then. window[stop:] holds
-                                             MARGIN more bytes: the text goes on, or spaces. Every
-                                             start but the last is final whatever follows.
-    pretoken_end_FAMILY(state, text, pos, end)   where the pretoken at text[pos] ends, text being an
-                                             address with MARGIN readable bytes after `end`
+    scan_FAMILY(state, start, stop, at)
+        window[start:stop] -> starts[at:]; returns how many starts there are then. window[stop:]
+        holds MARGIN more bytes: the text goes on, or spaces. Every start but the last is final
+        whatever follows.
+    pretoken_end_FAMILY(state, text, pos, end)
+        where the pretoken at text[pos] ends, text being an address with MARGIN readable bytes
+        after `end`
 
 A pattern never looks back: a scan may begin at the start of any pretoken.
 """

@@ -1,0 +1,134 @@
+"""ids -> bytes -> text."""
+
+from __future__ import annotations
+
+import codecs
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numbatok.errors import InvalidType, UnknownIdError
+from numbatok.native import function
+from numbatok.spec import TokenizerSpec
+from numbatok.tables import HOLE, SPECIAL, U32, Vocabulary
+
+
+class Decoder:
+    """Decodes the ids of one vocabulary."""
+
+    def __init__(self, spec: TokenizerSpec, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._size = len(vocabulary.kinds)
+        self._known = (vocabulary.kinds != HOLE).astype(np.uint8)
+        self._special = ((vocabulary.kinds & SPECIAL) != 0).astype(np.uint8)
+        self._none = np.zeros(self._size, np.uint8)
+        self.lengths: NDArray[np.int64] = np.diff(vocabulary.starts)  # bytes of each id
+
+    def decode(self, ids: Any, skip_special: bool, row: int | None = None) -> str:
+        """Return the text of ids."""
+        return self.decode_bytes(ids, skip_special, row).decode("utf-8", errors="replace")
+
+    def decode_bytes(self, ids: Any, skip_special: bool, row: int | None = None) -> bytes:
+        """Return the bytes of ids."""
+        numbers = as_ids(ids, row)
+        vocabulary = self._vocabulary
+        place = (numbers.ctypes.data, len(numbers), vocabulary.starts.ctypes.data, self._size)
+        size = function("measure_ids")(*place, self._known.ctypes.data)
+        if size < 0:
+            raise self.unknown_id(int(numbers[-1 - size]), -1 - size, row)
+        text = np.empty(size, np.uint8)
+        skip = self._special if skip_special else self._none
+        written = function("decode_ids")(
+            *place, vocabulary.bytes.ctypes.data, skip.ctypes.data, text.ctypes.data
+        )
+        return text[:written].tobytes()
+
+    def bytes_of(self, i: int) -> bytes:
+        """Return the bytes of one id."""
+        if not 0 <= i < self._size or not self._known[i]:
+            raise self.unknown_id(i, None, None)
+        starts = self._vocabulary.starts
+        return self._vocabulary.bytes[starts[i] : starts[i + 1]].tobytes()
+
+    def is_special(self, i: int) -> bool:
+        """Tell whether an id of the vocabulary is a special token."""
+        return bool(self._special[i])
+
+    def unknown_id(self, i: int, position: int | None, row: int | None) -> UnknownIdError:
+        """Return the error of an id that is not in the vocabulary."""
+        place = "" if position is None else f" at position {position}"
+        place += "" if row is None else f" of row {row}"
+        why = f"ids go from 0 to {self._size - 1}"
+        if 0 <= i < self._size:
+            why = "it is a hole in the vocabulary"
+        return UnknownIdError(f"id {i}{place} is unknown: {why}")
+
+
+def as_ids(ids: Any, row: int | None = None) -> U32:
+    """Return ids as a contiguous uint32 array.
+
+    Errors: InvalidType for anything but a flat sequence of integers, UnknownIdError for one that
+    no vocabulary has.
+    """
+    if isinstance(ids, np.ndarray) and ids.dtype == np.uint32 and ids.ndim == 1:
+        return np.ascontiguousarray(ids)
+    place = "ids" if row is None else f"row {row}"
+    if isinstance(ids, (str, bytes)) or ids is None:
+        raise InvalidType(f"{place}: {ids!r:.60} is {type(ids).__name__}; integers are needed")
+    try:
+        numbers = np.asarray(ids if hasattr(ids, "__array__") else list(ids))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidType(f"{place}: {ids!r:.60} is no sequence of integers: {error}") from None
+    if numbers.ndim == 1 and numbers.size == 0:
+        return np.zeros(0, np.uint32)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise InvalidType(_not_integers(ids, numbers, place))
+    wrong = np.flatnonzero((numbers < 0) | (numbers > 0xFFFF_FFFF))
+    if wrong.size:
+        raise UnknownIdError(
+            f"id {int(numbers[wrong[0]])} at position {int(wrong[0])}"
+            f"{'' if row is None else f' of row {row}'} is unknown: no id is negative or so large"
+        )
+    return np.ascontiguousarray(numbers, np.uint32)
+
+
+def _not_integers(ids: Any, numbers: NDArray[Any], place: str) -> str:
+    if numbers.ndim == 1 and numbers.dtype.kind == "O":
+        for position, value in enumerate(numbers):
+            if not hasattr(value, "__index__"):
+                return f"{place}: position {position} is {value!r:.60}; integers are needed"
+            if not 0 <= operator.index(value) <= 0xFFFF_FFFF:
+                return f"{place}: position {position} is {value}; no id is so large or negative"
+    advice = "; for several texts use decode_batch" if numbers.ndim > 1 else ""
+    return f"{place}: {numbers.ndim}-d {numbers.dtype} array; 1-d integers are needed{advice}"
+
+
+class DecodeStream:
+    """Decodes one id at a time. The pieces of text together are what `decode` gives at once.
+
+    A piece holds every character that no later id can change; bytes that may still become one are
+    held back.
+    """
+
+    def __init__(self, decoder: Decoder, skip_special: bool) -> None:
+        self._decoder, self._skip_special = decoder, skip_special
+        self._utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
+
+    def push(self, i: int) -> str:
+        """Return the text that the next id completes. Errors: UnknownIdError, InvalidType."""
+        try:
+            number = operator.index(i)
+        except TypeError:
+            raise InvalidType(f"push: {i!r:.60} is {type(i).__name__}; an id is needed") from None
+        data = self._decoder.bytes_of(number)
+        if self._skip_special and self._decoder.is_special(number):
+            return ""
+        return self._utf8.decode(data)
+
+    def flush(self) -> str:
+        """Return what is held back, an incomplete character as U+FFFD, and start anew."""
+        text = self._utf8.decode(b"", final=True)
+        self._utf8.reset()
+        return text

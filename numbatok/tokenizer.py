@@ -1,0 +1,357 @@
+"""Tokenizer: checks arguments, calls the kernels, raises."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numbatok import formats, image, parallel
+from numbatok.batch import Side, TokenBatch
+from numbatok.compile import build_tables, ill_formed_classes
+from numbatok.decoding import Decoder, DecodeStream
+from numbatok.encoder import NO_LIMIT, Encoder, Job, Refusal
+from numbatok.errors import InvalidType, InvalidValue
+from numbatok.pattern import recognize
+from numbatok.policy import Invalid, Policies, Special, rows_to_bytes, special_token_error, to_bytes
+from numbatok.spec import TokenizerSpec
+from numbatok.tables import U8, U32, Tables
+from numbatok.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def load(
+    source: str | Path,
+    *,
+    pattern: str | None = None,
+    special_tokens: dict[str, int] | None = None,
+    download: bool = False,
+) -> Tokenizer:
+    """Return the tokenizer of a built-in name, a file, a directory or a Hub id in the local cache.
+
+    `pattern` and `special_tokens` complete a rank file, which holds neither. The network is used
+    only with `download=True`.
+
+    Errors: UnknownTokenizerName, InvalidTokenizerFile, UnsupportedTokenizer.
+    """
+    located = formats.locate(
+        source, pattern=pattern, special_tokens=special_tokens, download=download
+    )
+    found = image.open_image(located.digest)
+    if found is not None:
+        return Tokenizer(found.spec, found.tables, located)
+    spec = located.read()
+    tables = build_tables(spec)
+    image.save_image(located.digest, spec, tables)
+    return Tokenizer(spec, tables, located)
+
+
+class Tokenizer:
+    """A tokenizer, made by `numbatok.load` or `numbatok.train`.
+
+    Immutable; any number of threads and processes may use one at once. Every option is per call.
+    Text is str or bytes; positions in text are byte offsets of its UTF-8.
+    """
+
+    def __init__(
+        self, spec: TokenizerSpec, tables: Tables, located: formats.Located | None = None
+    ) -> None:
+        self._spec, self._tables, self._located = spec, tables, located
+        self._pattern = recognize(spec)
+        self._encoder = Encoder(tables, self._pattern)
+        self._policies = Policies(spec.added_tokens, tables.classes.ill_formed, self._punctuation)
+        self._strict = self._policies.get("raise")
+        self._decoder = Decoder(spec, tables.vocabulary)
+        self._vocabulary = Vocabulary(spec, tables)
+
+    # --- encode -----------------------------------------------------------------------------------
+
+    def encode(
+        self,
+        text: str | bytes,
+        special: Special = "raise",
+        *,
+        invalid: Invalid = "byte-alphabet",
+        template: bool = False,
+    ) -> NDArray[np.uint32]:
+        """Return the ids of a text, uint32[n].
+
+        special    what to do where the text contains a special token: "raise", "recognize" it as
+                   one, take it as "plain" text, or a set of tokens to recognize, others raising
+        invalid    what bytes are that are not UTF-8: "byte-alphabet", "punct", "replace", "error"
+        template   add what the tokenizer puts around a text, such as begin and end tokens
+
+        Errors: SpecialTokenError, InvalidType, InvalidValue, InvalidUtf8.
+        """
+        data = to_bytes(text, invalid)
+        policy = self._strict
+        if special != "raise" or invalid != "byte-alphabet":
+            policy = self._policies.get(special, invalid)
+        ids = self._encoder.encode_one(data, policy)
+        if isinstance(ids, Refusal):
+            raise special_token_error(ids, self._spec.added_tokens[ids.token], None)
+        return self._with_template(ids) if template else ids
+
+    def encode_batch(
+        self,
+        texts: Iterable[str | bytes],
+        special: Special = "raise",
+        *,
+        invalid: Invalid = "byte-alphabet",
+        template: bool = False,
+    ) -> TokenBatch:
+        """Return the ids of many texts, encoded on all cores when that pays; options as `encode`.
+
+        Errors: as `encode`, naming the row.
+        """
+        job = self._encode_rows(texts, special, invalid, counting=False)
+        assert job.ids is not None
+        batch = TokenBatch(job.ids[: job.n_ids], job.offsets)
+        return self._batch_with_template(batch) if template else batch
+
+    def count(
+        self, text: str | bytes, special: Special = "plain", *, invalid: Invalid = "byte-alphabet"
+    ) -> int:
+        """Return how many ids a text has, without building them."""
+        return self._count(to_bytes(text, invalid), special, invalid, NO_LIMIT).n_ids
+
+    def count_batch(
+        self,
+        texts: Iterable[str | bytes],
+        special: Special = "plain",
+        *,
+        invalid: Invalid = "byte-alphabet",
+    ) -> NDArray[np.int64]:
+        """Return how many ids each text has, int64[n]."""
+        return np.diff(self._encode_rows(texts, special, invalid, counting=True).offsets)
+
+    def fits(
+        self,
+        text: str | bytes,
+        n: int,
+        special: Special = "plain",
+        *,
+        invalid: Invalid = "byte-alphabet",
+    ) -> bool:
+        """Tell whether a text has at most n ids, looking no further than needed."""
+        limit = _natural("n", n)
+        job = self._count(to_bytes(text, invalid), special, invalid, limit)
+        return not job.passed_limit and job.n_ids <= limit
+
+    @overload
+    def truncate(self, text: str, n: int, side: Side = "right", special: Special = "plain", *,
+                 invalid: Invalid = "byte-alphabet") -> str: ...  # fmt: skip
+    @overload
+    def truncate(self, text: bytes, n: int, side: Side = "right", special: Special = "plain", *,
+                 invalid: Invalid = "byte-alphabet") -> bytes: ...  # fmt: skip
+
+    def truncate(
+        self,
+        text: str | bytes,
+        n: int,
+        side: Side = "right",
+        special: Special = "plain",
+        *,
+        invalid: Invalid = "byte-alphabet",
+    ) -> str | bytes:
+        """Return as much of a text as has at most n ids, cut off at `side` between characters.
+
+        The result encodes to at most n ids.
+        """
+        limit = _natural("n", n)
+        if side not in ("left", "right"):
+            raise InvalidValue(f"side is {side!r}, 'left' or 'right' is needed")
+        data = to_bytes(text, invalid)
+        while not self.fits(data, limit, special, invalid=invalid):
+            data = self._cut(data, limit, side, special, invalid)
+        return data.decode(errors="replace") if isinstance(text, str) else data
+
+    def _cut(
+        self, data: bytes, limit: int, side: Side, special: Special, invalid: Invalid
+    ) -> bytes:
+        """Return the bytes of the first or last `limit` ids, less a character cut in two.
+
+        What is left may encode otherwise than in its place: the caller counts again. It is shorter
+        each time, because the ids left out had bytes.
+        """
+        ids = self.encode(data, special, invalid=invalid)
+        kept = ids[:limit] if side == "right" else ids[len(ids) - limit :]
+        size = int(self._decoder.lengths[kept].sum())
+        if side == "right":
+            while 0 < size < len(data) and data[size] & 0xC0 == 0x80 and _inside(data, size):
+                size -= 1
+            return data[:size]
+        start = len(data) - size
+        while 0 < start < len(data) and data[start] & 0xC0 == 0x80 and _inside(data, start):
+            start += 1
+        return data[start:]
+
+    def _count(self, data: bytes, special: Special, invalid: Invalid, limit: int) -> Job:
+        ends = np.array([len(data)], np.int64)
+        policy = self._policies.get(special, invalid)
+        job = self._encoder.run(np.frombuffer(data, np.uint8), ends, None, policy, limit)
+        self._refuse(job, single=True)
+        return job
+
+    def _encode_rows(
+        self, texts: Iterable[str | bytes], special: Special, invalid: Invalid, counting: bool
+    ) -> Job:
+        policy = self._policies.get(special, invalid)
+        rows = rows_to_bytes(texts, invalid)
+        ends = np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), dtype=np.int64)
+        text = np.frombuffer(b"".join(rows), np.uint8)
+        job = parallel.encode(self._encoder, text, ends, policy, self._spec.added_tokens, counting)
+        self._refuse(job)
+        return job
+
+    def _refuse(self, job: Job, single: bool = False) -> None:
+        if job.refusal is not None:
+            token = self._spec.added_tokens[job.refusal.token]
+            row = None if single else job.refusal.document
+            raise special_token_error(job.refusal, token, row)
+
+    # --- pretokens --------------------------------------------------------------------------------
+
+    def pretoken_ends(
+        self, text: str | bytes, *, invalid: Invalid = "byte-alphabet"
+    ) -> NDArray[np.int64]:
+        """Return where the pretokens of a text end, byte offsets, int64[n]; no token is special."""
+        data = to_bytes(text, invalid)
+        return self._encoder.pretoken_ends(data, self._policies.get("plain", invalid))
+
+    def pretokenize(
+        self, text: str | bytes, *, invalid: Invalid = "byte-alphabet"
+    ) -> list[str] | list[bytes]:
+        """Return the pretokens of a text, as str if the text is str."""
+        data = to_bytes(text, invalid)
+        ends = self._encoder.pretoken_ends(data, self._policies.get("plain", invalid)).tolist()
+        pieces = [data[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+        if isinstance(text, str):
+            return [piece.decode(errors="replace") for piece in pieces]
+        return pieces
+
+    # --- decode -----------------------------------------------------------------------------------
+
+    def decode(self, ids: Any, skip_special: bool = False) -> str:
+        """Return the text of ids; bytes that are not UTF-8 become U+FFFD.
+
+        Errors: UnknownIdError (which id, where), InvalidType for anything but integers.
+        """
+        return self._decoder.decode(ids, skip_special)
+
+    def decode_bytes(self, ids: Any, skip_special: bool = False) -> bytes:
+        """Return the bytes of ids; `decode_bytes(encode(data)) == data`."""
+        return self._decoder.decode_bytes(ids, skip_special)
+
+    def decode_batch(self, batch: Iterable[Any], skip_special: bool = False) -> list[str]:
+        """Return the texts of a TokenBatch or of any sequence of ids; errors name the row."""
+        return [self._decoder.decode(ids, skip_special, row) for row, ids in enumerate(batch)]
+
+    def decode_stream(self, skip_special: bool = False) -> DecodeStream:
+        """Return a decoder that takes one id at a time: `.push(id) -> str`, then `.flush()`."""
+        return DecodeStream(self._decoder, skip_special)
+
+    # --- the vocabulary ---------------------------------------------------------------------------
+
+    @property
+    def vocab_size(self) -> int:
+        """The largest id + 1, holes included: as many rows as an embedding needs."""
+        return len(self._tables.vocabulary.kinds)
+
+    @property
+    def special_tokens(self) -> dict[str, int]:
+        """The special tokens and their ids."""
+        return {token.content: token.id for token in self._spec.added_tokens if token.special}
+
+    @property
+    def merges(self) -> list[tuple[bytes, bytes]]:
+        """The merges in rank order, as pairs of bytes; of a rank file those that can happen."""
+        return self._vocabulary.merges()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest (64 hexadecimal digits) of everything that decides an id or a decoded byte."""
+        return self._vocabulary.fingerprint()
+
+    def token_to_id(self, token: str | bytes) -> int | None:
+        """Return the id of a token, as its file spells it (str) or by its bytes, or None."""
+        return self._vocabulary.token_to_id(token)
+
+    def id_to_token(self, i: int) -> str:
+        """Return a token as its file spells it. Errors: UnknownIdError."""
+        return self._vocabulary.id_to_token(operator.index(i))
+
+    def token_bytes(self, i: int) -> bytes:
+        """Return the bytes of a token. Errors: UnknownIdError."""
+        return self._vocabulary.token_bytes(operator.index(i))
+
+    # --- the whole --------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the tokenizer: `tokenizer.json`, or ranks if the name ends in `.tiktoken`.
+
+        Errors: UnsupportedTokenizer if the format cannot hold it, OSError.
+        """
+        formats.write(self._vocabulary.full_spec(), path)
+
+    def forget(self) -> None:
+        """Empty what was memorized while encoding; results do not change, memory and speed do."""
+        self._encoder.forget()
+
+    def __repr__(self) -> str:
+        name = self._spec.name or (self._located.description if self._located else "trained")
+        return f"<numbatok.Tokenizer {name}: {self.vocab_size:,} ids>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._located is not None:
+            return formats.reload, (self._located.request,)
+        return _from_spec, (self._vocabulary.full_spec(),)
+
+    def _punctuation(self) -> U8:
+        return ill_formed_classes(self._pattern.class_of_points(), self._pattern, "punct")
+
+    def _with_template(self, ids: U32) -> U32:
+        before, after = self._vocabulary.template_ids()
+        return np.concatenate([before, ids, after])
+
+    def _batch_with_template(self, batch: TokenBatch) -> TokenBatch:
+        from numbatok.batch import join_rows
+
+        return join_rows([self._with_template(row) for row in batch])
+
+
+def _from_spec(spec: TokenizerSpec) -> Tokenizer:
+    """Return the tokenizer of a spec that has no file."""
+    return Tokenizer(spec, build_tables(spec))
+
+
+def _natural(name: str, value: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidType(
+            f"{name} is {value!r:.60} ({type(value).__name__}), not an integer"
+        ) from None
+    if number < 0:
+        raise InvalidValue(f"{name} is {number}, at least 0 is needed")
+    return number
+
+
+def _inside(data: bytes, pos: int) -> bool:
+    """Tell whether a well-formed character covers both sides of pos."""
+    for start in range(max(0, pos - 3), pos):
+        if data[start] >= 0xC2:
+            length = 2 + (data[start] >= 0xE0) + (data[start] >= 0xF0)
+            if start + length > pos:
+                try:
+                    data[start : start + length].decode()
+                except UnicodeDecodeError:
+                    continue
+                return True
+    return False
