@@ -7,7 +7,7 @@ marks (M) of Unicode 9.0, one by one, with no decomposition.
 
 A code point's place in the columns is `place(tables, code_point)`; kernels write the same out.
 Hangul syllables have flags but no sequence: they are decomposed and composed by arithmetic
-(Unicode 9.0, section 3.12) over the HANGUL_ constants. Ill-formed bytes have no place: they are
+(Unicode, section 3.12) over the HANGUL_ constants. Ill-formed bytes have no place: they are
 inert starters.
 """
 
@@ -86,6 +86,36 @@ def sequence(tables: NormalizationTables, number: int) -> tuple[int, ...]:
     return tuple(tables.sequences[start:end].tolist())
 
 
-def expand(column: NDArray[np.uint8], tables: NormalizationTables) -> NDArray[np.uint8]:
-    """Return a column of bytes as uint8[CODE_POINTS], indexed by code point."""
-    return column.reshape(-1, 256)[tables.pages].reshape(-1)
+def combining_class(code_point: int) -> int:
+    """Return the canonical combining class, 0 for a starter."""
+    tables = normalization_tables()
+    return int(tables.combining[place(tables, code_point)])
+
+
+def decomposition(code_point: int, compatibility: bool) -> tuple[int, ...]:
+    """Return the full decomposition, () if there is none or it is a Hangul syllable."""
+    tables = normalization_tables()
+    column = tables.compatibility if compatibility else tables.canonical
+    return sequence(tables, int(column[place(tables, code_point)]))
+
+
+def composition(first: int, second: int) -> int | None:
+    """Return what a pair composes to, None if it does not or is Hangul."""
+    tables = normalization_tables()
+    key = np.uint64(first << 32 | second)
+    index = int(np.searchsorted(tables.pair_keys, key))
+    if index == tables.pair_keys.size or tables.pair_keys[index] != key:
+        return None
+    return int(tables.pair_composites[index])
+
+
+def lowercase(code_point: int) -> tuple[int, ...]:
+    """Return what Lowercase makes of a character that it changes, () for another."""
+    tables = normalization_tables()
+    return sequence(tables, int(tables.lowercase[place(tables, code_point)]))
+
+
+def is_accent(code_point: int) -> bool:
+    """Return whether StripAccents removes a character."""
+    tables = normalization_tables()
+    return bool(tables.flags[place(tables, code_point)] & IS_ACCENT)
