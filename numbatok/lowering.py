@@ -1,15 +1,15 @@
 """Kernels -> LLVM IR by Numba -> object code by llvmlite.
 
-Numba is the front end only: it types the Python source and emits LLVM IR, unoptimized, which names
-no CPU. llvmlite optimizes the whole group of kernels at once for the host and emits one object
-file. Run as `python -m numbatok.lowering GROUP FILE` this is the child process that `native`
-starts when an object is not cached: the user's process then never imports Numba for it.
+Numba is the front end only: it types the Python source of a group of kernels and emits LLVM IR,
+which is simplified without regard to any CPU (`portable_code`, 0.8 MB of text for the core). From
+it llvmlite makes one object file for the host (`object_code`, about half a second). Wheels carry
+the portable code; where it is missing or of other sources, `python -m numbatok.lowering GROUP FILE`
+writes it: the child process that `native` starts, so that the user's own never imports Numba.
 """
 
 from __future__ import annotations
 
 import importlib
-import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,13 @@ import llvmlite.binding as llvm
 from numbatok.groups import GROUPS, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 LIBRARY_FUNCTIONS = {"memcpy", "memmove", "memset"}
 FAILED = -(1 << 63)  # returned by an entry that raised: an internal error
 
 
-def intermediate_code(group: str) -> str:
+def portable_code(group: str) -> str:
     """Return the LLVM IR of a group of entries, for any 64-bit little-endian CPU."""
     import numba
     from numba.core.config import _OptLevel
@@ -37,8 +37,22 @@ def intermediate_code(group: str) -> str:
         module = _link(_entry_code(name, entry) for name, entry in GROUPS[group].items())
     finally:
         config.OPT = before
-    text = re.sub(r"^target (datalayout|triple) = .*\n", "", str(module), flags=re.MULTILINE)
-    return re.sub(r"^(source_filename|; ModuleID) .*\n", "", text, flags=re.MULTILINE)
+    _make_internal(module, GROUPS[group])
+    _simplify(module)
+    lines = str(module).splitlines(keepends=True)
+    named = ("target datalayout", "target triple", "source_filename", "; ModuleID")
+    return "".join(line for line in lines if not line.startswith(named))
+
+
+def _simplify(module: Any) -> None:
+    """Inline and simplify, twentyfold, with nothing that depends on the CPU's vectors."""
+    llvm.initialize_native_target()
+    machine = llvm.Target.from_default_triple().create_target_machine(cpu="", features="", opt=1)
+    module.data_layout = str(machine.target_data)
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
 
 
 def _entry_code(name: str, entry: Entry) -> Any:
@@ -88,23 +102,23 @@ def _link(modules: Iterable[Any]) -> Any:
     return linked
 
 
-def object_code(code: str, names: Iterable[str]) -> bytes:
-    """Optimize IR for this machine and return a relocatable object with the named functions."""
-    machine = host_machine()
-    module = llvm.parse_assembly(code)
-    module.triple = llvm.get_process_triple()
-    module.data_layout = str(machine.target_data)
-    kept = set(names)
+def _make_internal(module: Any, kept: Collection[str]) -> None:
+    """Hide everything but the named functions, so that it may be inlined and dropped."""
     for function in module.functions:
         if not function.is_declaration and function.name not in kept:
             function.linkage = "internal"
     for variable in module.global_variables:
         if not variable.is_declaration:
             variable.linkage = "internal"  # Numba's environments, which no kernel reads
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    options.slp_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
+
+
+def object_code(code: str) -> bytes:
+    """Optimize portable code for this machine and return a relocatable object."""
+    machine = host_machine()
+    module = llvm.parse_assembly(code)
+    module.triple = llvm.get_process_triple()
+    module.data_layout = str(machine.target_data)
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
     builder.getModulePassManager().run(module, builder)
     missing = {f.name for f in module.functions if f.is_declaration} - LIBRARY_FUNCTIONS
     missing = {name for name in missing if not name.startswith("llvm.")}
@@ -128,11 +142,10 @@ def host_machine() -> Any:
 
 
 def main() -> None:
-    """Write the object code of a group to a file."""
+    """Write the portable code of a group to a file."""
     group, path = sys.argv[1:]
-    code = object_code(intermediate_code(group), GROUPS[group])
-    with open(path, "wb") as file:
-        file.write(code)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(portable_code(group))
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numbatok.cache import cache_directory, write_atomically
+from numbatok.cache import cache_directory, one_at_a_time, write_atomically
 from numbatok.errors import NumbatokError
 from numbatok.groups import GROUPS
 from numbatok.version import __version__
@@ -101,19 +101,43 @@ def _load(code: bytes) -> Any:
     return engine
 
 
+def prepare(group: str) -> bool:
+    """Make sure that a group's object code is cached; return whether that needed a compilation.
+
+    Errors: CompileError.
+    """
+    known = _cached(_object_path(group)) is not None
+    if not known:
+        _object(group)
+    return not known
+
+
+def _object_path(group: str) -> Path:
+    return cache_directory() / "kernels" / f"{group}-{_stamp()}.o"
+
+
 def _object(group: str) -> bytes:
     """Return the object code of a group from the cache, or compile it."""
-    path = cache_directory() / "kernels" / f"{group}-{_stamp()}.o"
+    path = _object_path(group)
+    body = _cached(path)
+    if body is not None:
+        return body
+    with one_at_a_time(path, lambda: _say(f"numbatok: waiting for the {group} kernels ...")):
+        body = _cached(path)
+        if body is None:
+            body = _compile(group)
+            write_atomically(path, [body, hashlib.sha256(body).digest()])
+    return body
+
+
+def _cached(path: Path) -> bytes | None:
+    """Return the object code in a file, or None if there is none that is whole."""
     try:
         code = path.read_bytes()
     except OSError:
-        code = b""
+        return None
     body, digest = code[:-32], code[-32:]
-    if digest and hashlib.sha256(body).digest() == digest:
-        return body
-    body = _compile(group)
-    write_atomically(path, [body, hashlib.sha256(body).digest()])
-    return body
+    return body if hashlib.sha256(body).digest() == digest else None
 
 
 @cache
@@ -122,9 +146,6 @@ def _stamp() -> str:
     import llvmlite
     import llvmlite.binding as llvm
 
-    digest = hashlib.sha256()
-    for path in [PACKAGE / name for name in SOURCES] + sorted(PACKAGE.glob("kernels/**/*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     machine = (
         llvmlite.__version__,
         llvm.llvm_version_info,
@@ -132,22 +153,25 @@ def _stamp() -> str:
         llvm.get_host_cpu_name(),
         llvm.get_host_cpu_features().flatten(),
     )
-    digest.update(repr(machine).encode())
+    digest = hashlib.sha256((sources_digest() + repr(machine)).encode())
     return f"{__version__}-{digest.hexdigest()[:24]}"
 
 
-def _compile(group: str) -> bytes:
-    """Compile in a child process, so that this one neither imports Numba nor waits deaf."""
+def _compile(group: str) -> str:
+    """Return portable code made in a child process: this one need not import Numba for it."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="numbatok-") as folder:
-        path = Path(folder) / "kernels.o"
+        path = Path(folder) / "kernels.ll"
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
         environment["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)])
         command = [sys.executable, "-m", "numbatok.lowering", group, str(path)]
         child = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
         try:
             said = _wait(child, group, started)
         except BaseException:
@@ -159,7 +183,7 @@ def _compile(group: str) -> bytes:
                 f"compiling the kernels of {group!r} failed with status {child.returncode}: "
                 f"{said.strip()[-2000:] or 'no message'}"
             )
-        return path.read_bytes()
+        return path.read_text(encoding="utf-8")
 
 
 def _wait(child: subprocess.Popen[bytes], group: str, started: float) -> str:
