@@ -10,7 +10,13 @@ import contextlib
 import os
 import sys
 import tempfile
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
+
+SILENT_WAIT = 2.0  # seconds after which a wait is announced
+LONGEST_WAIT = 120.0  # seconds; a holder that was stopped must not stop the others
 
 
 def cache_directory() -> Path:
@@ -42,4 +48,50 @@ def write_atomically(path: Path, parts: list[bytes | memoryview]) -> bool:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         return False
+    return True
+
+
+@contextlib.contextmanager
+def one_at_a_time(path: Path, announce: Callable[[], None]) -> Iterator[None]:
+    """Let one process at a time into the block, so that sixteen do not compile the same thing.
+
+    `announce` is called once if that takes long. The lock is the file `path` with `.lock` added;
+    the system drops it when its holder dies. Where there are no locks or nothing is writable, and
+    after LONGEST_WAIT, the block runs all the same.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = open(path.with_name(path.name + ".lock"), "ab")  # noqa: SIM115
+    except OSError:
+        yield
+        return
+    with file:
+        _wait_for(file, announce)
+        yield
+
+
+def _wait_for(file: IO[bytes], announce: Callable[[], None]) -> None:
+    started, announced = time.monotonic(), False
+    while not _lock(file) and (waited := time.monotonic() - started) < LONGEST_WAIT:
+        if waited > SILENT_WAIT and not announced:
+            announced = True
+            announce()
+        time.sleep(0.05)
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Lock a file if nobody else has; True also where files cannot be locked."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except (ImportError, OSError):
+        return True
     return True
