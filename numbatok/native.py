@@ -125,9 +125,22 @@ def _object(group: str) -> bytes:
     with one_at_a_time(path, lambda: _say(f"numbatok: waiting for the {group} kernels ...")):
         body = _cached(path)
         if body is None:
-            body = _compile(group)
+            body = _make_object(group)
             write_atomically(path, [body, hashlib.sha256(body).digest()])
     return body
+
+
+def _make_object(group: str) -> bytes:
+    """Lower the code that the wheel carries, or what a child process makes of the sources."""
+    from numbatok.lowering import object_code
+
+    portable = _shipped_code(group)
+    if portable:
+        try:
+            return object_code(portable)
+        except RuntimeError:  # an LLVM that does not read the code of the one that wrote it
+            pass
+    return object_code(_compile(group))
 
 
 def _cached(path: Path) -> bytes | None:
@@ -138,6 +151,28 @@ def _cached(path: Path) -> bytes | None:
         return None
     body, digest = code[:-32], code[-32:]
     return body if hashlib.sha256(body).digest() == digest else None
+
+
+@cache
+def sources_digest() -> str:
+    """Return a digest of the version and of every source that decides the compiled code."""
+    digest = hashlib.sha256(__version__.encode())
+    for path in [PACKAGE / name for name in SOURCES] + sorted(PACKAGE.glob("kernels/**/*.py")):
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0")
+        digest.update(path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _shipped_code(group: str) -> str:
+    """Return the portable code that the wheel carries, or "" if it is not of these sources."""
+    import lzma
+
+    try:
+        packed = (PACKAGE / "compiled" / f"{group}.ll.xz").read_bytes()
+        first, _, code = lzma.decompress(packed).partition(b"\n")
+    except (OSError, lzma.LZMAError):
+        return ""
+    return code.decode() if first.decode() == "; " + sources_digest() else ""
 
 
 @cache
