@@ -1,1 +1,6 @@
 """Readers and writers of tokenizer files: anything in, one TokenizerSpec out."""
+
+from numbatok.formats.locate import load_spec, locate
+from numbatok.formats.sources import Located, Source
+
+__all__ = ["Located", "Source", "load_spec", "locate"]

@@ -20,13 +20,16 @@ MERGE_COUNT = 50_000
 END_OF_TEXT = AddedToken("<|endoftext|>", 50_256, special=True, normalized=True)
 
 
-def read_gpt2() -> TokenizerSpec:
+def read_gpt2(data: bytes | None = None) -> TokenizerSpec:
     """Return GPT-2, equal to its published tokenizer.json but for its `name`.
+
+    Args:
+        data: the content of DATA_FILE, if it is at hand.
 
     Raises:
         InvalidTokenizerFile: the data file of the installed package is damaged.
     """
-    pairs = unpack_merges(DATA_FILE.read_bytes())
+    pairs = unpack_merges(DATA_FILE.read_bytes() if data is None else data)
     tokens = [bytes([byte]) for byte in BYTES_IN_ID_ORDER]
     for left, right in pairs:
         tokens.append(tokens[left] + tokens[right])

@@ -60,7 +60,8 @@ def read_post_processor(field: Field | None) -> tuple[Template | None, ByteLevel
         if kind == "TemplateProcessing":
             template = _template(step)
         elif {"trim_offsets", "add_prefix_space"} <= step.mapping().keys():
-            template, trimming = _roberta(step), read_byte_level(step)
+            template = roberta_template(_token(step.get("cls")), _token(step.get("sep")))
+            trimming = read_byte_level(step)
         else:
             template = _bert(step)
     return template, trimming
@@ -89,9 +90,8 @@ def _bert(step: Field) -> Template:
     return Template(single, single + second)
 
 
-def _roberta(step: Field) -> Template:
+def roberta_template(cls: int, sep: int) -> Template:
     """CLS A SEP, and CLS A SEP SEP B SEP, all of type 0."""
-    cls, sep = _token(step.get("cls")), _token(step.get("sep"))
     single = (TemplatePart((cls,)), TemplatePart(text="A"), TemplatePart((sep,)))
     second = (TemplatePart((sep,)), TemplatePart(text="B"), TemplatePart((sep,)))
     return Template(single, single + second)
