@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from typing import TypeVar
 
 from numbatok.errors import InvalidTokenizerFile
@@ -51,7 +52,7 @@ def _merge(
     """Join neighbors until no rule applies; a rule gives the rank of a pair and its product."""
     while True:
         best: tuple[int, int, Symbol] | None = None
-        for place, (left, right) in enumerate(zip(symbols, symbols[1:], strict=False)):
+        for place, (left, right) in enumerate(pairwise(symbols)):
             found = rule(left, right)
             if found is not None and (best is None or found[0] < best[0]):
                 best = (found[0], place, found[1])
@@ -147,9 +148,15 @@ def unknown_id(model: BpeModel, unk: str) -> int:
 
 def id_of_string(model: BpeModel, string: str) -> int | None:
     """Return the id of a vocabulary string as the file spells it."""
-    if all(char in _bytes_by_character() for char in string):
-        return model.tokens.get(bytes(_bytes_by_character()[char] for char in string))
-    return model.opaque.get(string)
+    spelled = bytes_of_string(string)
+    return model.opaque.get(string) if spelled is None else model.tokens.get(spelled)
+
+
+def bytes_of_string(string: str) -> bytes | None:
+    """Return the bytes that a string of the byte alphabet stands for, None if it is none."""
+    numbers = [_bytes_by_character().get(char) for char in string]
+    known = [number for number in numbers if number is not None]
+    return bytes(known) if len(known) == len(numbers) else None
 
 
 @cache

@@ -12,7 +12,7 @@ from numbatok.errors import UnsupportedTokenizer
 from numbatok.reference import properties
 from numbatok.reference.atoms import Atom, byte_alphabet, character, characters
 from numbatok.reference.families import GPT2_PATTERN, rust_numeric
-from numbatok.reference.regex_parse import Engine, parse_regex
+from numbatok.reference.regex_parse import Engine, literal_regex, parse_regex
 from numbatok.reference.rules import AtomTest, one_of, white
 from numbatok.spec import (
     Behavior,
@@ -54,7 +54,7 @@ def run_chain(
             "pre_tokenizer: without a ByteLevel step the model is not a byte-level one, and "
             "numbatok does not load it"
         )
-    pretokens = [list(atoms)]
+    pretokens = [list(atoms)] if atoms else []
     for step in steps:
         parts = (part for pretoken in pretokens for part in cut(step, engine, pretoken))
         pretokens = [part for part in parts if part]
@@ -151,28 +151,11 @@ def _single_matches(pretoken: Pretoken, test: AtomTest) -> list[Part]:
 
 
 def _split(step: Split, engine: Engine, pretoken: Pretoken) -> list[Pretoken]:
-    if step.is_regex:
-        matches = parse_regex(step.pattern, engine).matches(pretoken)
-    else:
-        matches = literal_matches(step.pattern, pretoken)
-    parts = with_gaps(len(pretoken), matches)
+    regex = parse_regex(step.pattern, engine) if step.is_regex else literal_regex(step.pattern)
+    parts = with_gaps(len(pretoken), regex.matches(pretoken))
     if engine == "tiktoken":  # a match is a pretoken, the rest is dropped
         return arrange(pretoken, _invert(parts), "removed")
     return arrange(pretoken, _invert(parts) if step.invert else parts, step.behavior)
-
-
-def literal_matches(literal: str, atoms: Sequence[Atom]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each place where a string stands; the empty string is nowhere."""
-    codes = [atom.code if atom.is_character else None for atom in atoms]
-    wanted = [ord(char) for char in literal]
-    position = 0
-    while wanted and position + len(wanted) <= len(codes):
-        end = position + len(wanted)
-        if codes[position:end] == wanted:
-            yield position, end
-            position = end
-        else:
-            position += 1
 
 
 def _words(pretoken: Pretoken) -> list[Part]:

@@ -1,8 +1,7 @@
-r"""Properties of a code point, as each component of the libraries sees them.
+r"""Properties of one code point, as each component of the libraries sees them.
 
-Patterns see Unicode 16.0. Other components have data of their own age: the Digits step 17.0, script
-changes and accents 9.0, punctuation 8.0. Every function here is compared with the library on every
-code point by the tests.
+The tables are those of `numbatok.unicode`, where the tests ask the libraries about every one; here
+they are only looked up.
 """
 
 from __future__ import annotations
@@ -10,174 +9,110 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
-from numbatok.reference.after_unicode9 import newer_characters
+from numbatok import unicode
+from numbatok.errors import InvalidValue
 
 CodeTest = Callable[[int], bool]
 
-ASCII_SYMBOLS = frozenset(map(ord, "$+<=>^`|~"))
-NUMERIC_OF_17 = frozenset([*range(0x11DE0, 0x11DEA), *range(0x16FF4, 0x16FF7)])
-PUNCTUATION_OF_9 = frozenset([0x2E43, 0x2E44, 0x1145B, 0x1145D, 0x11C70, 0x11C71, 0x1E95E, 0x1E95F])
-PUNCTUATION_OF_9 |= {*range(0x1144B, 0x11450), *range(0x11660, 0x1166D), *range(0x11C41, 0x11C46)}
-ONCE_PUNCTUATION = frozenset([0x166D, 0x111C9])  # became a symbol and a mark
-MARKS_OF_9 = frozenset([0x1CF2, 0x1CF3])  # became letters
-COMMON_IN_9 = frozenset([0x0589, 0x061C])  # became Armenian and Arabic
-LATIN_1_NUMBERS = frozenset([0xB2, 0xB3, 0xB9, 0xBC, 0xBD, 0xBE])
-JOIN_CONTROLS = frozenset([0x200C, 0x200D])
-
-LONG_NAMES = {
-    "letter": "L",
-    "uppercaseletter": "Lu",
-    "lowercaseletter": "Ll",
-    "titlecaseletter": "Lt",
-    "modifierletter": "Lm",
-    "otherletter": "Lo",
-    "mark": "M",
-    "nonspacingmark": "Mn",
-    "spacingmark": "Mc",
-    "enclosingmark": "Me",
-    "number": "N",
-    "decimalnumber": "Nd",
-    "letternumber": "Nl",
-    "othernumber": "No",
-    "punctuation": "P",
-    "symbol": "S",
-    "separator": "Z",
-    "spaceseparator": "Zs",
-    "other": "C",
-    "control": "Cc",
-    "format": "Cf",
-}
-"""General categories by their long names without spaces, as both engines know them."""
+ONIGURUMA_ONLY = frozenset(["alnum", "blank", "graph", "print", "word", "xdigit", "posixpunct"])
+r"""Names that `\p{..}` of tiktoken's engine does not know, `newline` besides."""
 
 
 @cache
-def _categories() -> tuple[tuple[str, ...], bytes]:
-    """Return the names of the general categories, and the number of that of each code point."""
-    from numbatok import unicode
-
-    return tuple(unicode.CATEGORY_NAMES), unicode.general_categories().tobytes()
+def _numbers(table: str) -> bytes:
+    """Return the number of each code point in a table of numbatok.unicode."""
+    return {
+        "category": unicode.general_categories,
+        "cutting script": unicode.cutting_scripts,
+        "white space": unicode.white_space,
+        "crate word": unicode.word_characters,
+        "word": unicode.oniguruma_word_characters,
+        "numeric": unicode.numeric_characters,
+        "punctuation": unicode.punctuation_characters,
+        "han": unicode.han,
+    }[table]().tobytes()
 
 
 def category(code: int) -> str:
     """Return the general category, for example "Lu"."""
-    names, numbers = _categories()
-    return names[numbers[code]]
-
-
-@cache
-def _members(name: str) -> bytes:
-    """Return one byte a code point, 1 for those of a set that the Unicode tables name."""
-    from numbatok import unicode
-
-    tables = {"white space": unicode.white_space, "word": unicode.word_characters}
-    table = tables[name]() if name in tables else unicode.script(name)
-    return table.tobytes()
+    return unicode.CATEGORY_NAMES[_numbers("category")[code]]
 
 
 def is_white_space(code: int) -> bool:
     r"""Return whether `\s` matches: one of 25 characters, in every component."""
-    return _members("white space")[code] == 1
+    return _numbers("white space")[code] == 1
 
 
-def has_script(code: int, name: str) -> bool:
-    """Return whether a character's script is `name` (not its script extensions)."""
-    return _members(name)[code] == 1
+def is_han(code: int) -> bool:
+    """Return whether a character's script is Han (not its script extensions)."""
+    return _numbers("han")[code] == 1
 
 
 def is_crate_word(code: int) -> bool:
     r"""Return whether `\w` of the Rust crate regex matches: added tokens, and tiktoken's engine."""
-    return _members("word")[code] == 1
+    return _numbers("crate word")[code] == 1
 
 
 def is_word(code: int) -> bool:
-    r"""Return whether `\w` of Oniguruma matches.
-
-    It lacks the join controls, and has the numbers of Latin-1.
-    """
-    return (is_crate_word(code) and code not in JOIN_CONTROLS) or code in LATIN_1_NUMBERS
-
-
-def is_decimal(code: int) -> bool:
-    r"""Return whether `\d` matches."""
-    return category(code) == "Nd"
-
-
-def is_hex_digit(code: int) -> bool:
-    r"""Return whether `\h` matches: ASCII only."""
-    return chr(code) in "0123456789abcdefABCDEF"
+    r"""Return whether `\w` of Oniguruma matches, outside brackets."""
+    return _numbers("word")[code] == 1
 
 
 def is_numeric(code: int) -> bool:
     """Return whether the Digits step cuts around a character."""
-    return category(code)[0] == "N" or code in NUMERIC_OF_17
+    return _numbers("numeric")[code] == 1
 
 
 def is_punctuation(code: int) -> bool:
-    """Return whether the Punctuation step cuts around a character: ASCII, or P of Unicode 8.0."""
-    if code in ASCII_SYMBOLS or code in ONCE_PUNCTUATION:
-        return True
-    is_new = code in newer_characters() or code in PUNCTUATION_OF_9
-    return category(code)[0] == "P" and not is_new
-
-
-def is_accent(code: int) -> bool:
-    """Return whether StripAccents removes a character: M of Unicode 9.0."""
-    if code in MARKS_OF_9:
-        return True
-    is_new = code in newer_characters() or code in ONCE_PUNCTUATION
-    return category(code)[0] == "M" and not is_new
+    """Return whether the Punctuation step cuts around a character."""
+    return _numbers("punctuation")[code] == 1
 
 
 def cutting_script(code: int) -> str:
-    """Return the script by which the UnicodeScripts step cuts, "" for one that never cuts.
-
-    The data is Unicode 9.0. Kana counts as Han, a space and what is unassigned as any script.
-    """
-    if code == 0x20 or category(code) in ("Cn", "Co", "Cs") or code in newer_characters():
-        return ""
-    if code in COMMON_IN_9:
-        return "Common"
-    name = script_of(code)
-    return "Han" if name in ("Hiragana", "Katakana") or code == 0x30FC else name
+    """Return the script by which the UnicodeScripts step cuts, "" for one that never cuts."""
+    name = unicode.SCRIPT_NAMES[_numbers("cutting script")[code]]
+    return "" if name == "Unknown" else name
 
 
-@cache
-def _scripts() -> dict[str, str]:
-    """Return the names of the scripts by the same without `_`, in lower case."""
-    from numbatok import unicode
+def named(name: str, engine: str, in_brackets: bool, ignore_case: bool) -> CodeTest | None:
+    r"""Return the test for `\p{name}`, None if the name is not known.
 
-    return {name.replace("_", "").lower(): name for name in unicode.SCRIPT_NAMES}
-
-
-@cache
-def script_of(code: int) -> str:
-    """Return the name of a character's script, "" if it has none."""
-    return next((name for name in _scripts().values() if has_script(code, name)), "")
-
-
-def named(name: str) -> CodeTest | None:
-    r"""Return the test for `\p{name}`, None if the name is not known here.
-
-    Names are general categories, short or long, and scripts; case, spaces, `_` and `-` do not
-    count.
+    Where the case is ignored, Oniguruma widens a property in brackets only, tiktoken's engine
+    everywhere.
     """
     plain = "".join(char for char in name if char not in " _-").lower()
-    names, _ = _categories()
-    short = plain[:1].upper() + plain[1:]
-    if short in names or short in {name[0] for name in names}:
-        return partial(_in_category, short)
-    if plain in LONG_NAMES:
-        return partial(_in_category, LONG_NAMES[plain])
-    if plain == "any":
-        return lambda code: True
-    if plain in _scripts():
-        return partial(_in_script, _scripts()[plain])
-    return None
+    if engine == "tiktoken" and (plain in ONIGURUMA_ONLY or plain == "newline"):
+        return None
+    try:
+        table = unicode.oniguruma_property(name, in_brackets)
+    except InvalidValue:
+        return None
+    if ignore_case and (in_brackets or engine == "tiktoken"):
+        table = unicode.close_under_case(table)
+    return partial(_is_one, table.tobytes())
 
 
-def _in_category(name: str, code: int) -> bool:
-    return category(code).startswith(name)
+def case_variants(first: int, last: int) -> CodeTest:
+    """Return the test for the characters first..last and those that differ in case only."""
+    if first == last:
+        return frozenset(unicode.case_variants(first)).__contains__
+    table = unicode.category("L") & False
+    table[first : last + 1] = True
+    return partial(_is_one, unicode.close_under_case(table).tobytes())
 
 
-def _in_script(name: str, code: int) -> bool:
-    return has_script(code, name)
+@cache
+def first_of_expansions() -> frozenset[tuple[int, int]]:
+    """Return the first two characters of each case folding of one character to several."""
+    candidates = [*range(0xDF, 0x590), *range(0x1E90, 0x2000), *range(0xFB00, 0xFB20)]
+    foldings = [unicode.case_expansion(code) for code in candidates]
+    return frozenset((folding[0], folding[1]) for folding in foldings if folding)
+
+
+def expands(first: int, last: int) -> bool:
+    """Return whether one of the characters first..last folds to several."""
+    return any(unicode.case_expansion(code) for code in range(first, min(last, 0xFFFF) + 1))
+
+
+def _is_one(table: bytes, code: int) -> bool:
+    return table[code] == 1

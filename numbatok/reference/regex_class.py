@@ -6,7 +6,16 @@ import re
 
 from numbatok.errors import InvalidTokenizerFile, UnsupportedTokenizer
 from numbatok.reference import properties
-from numbatok.reference.regex_tree import AllOf, AnyOf, CharSet, CodeRange, NoneOf, Property
+from numbatok.reference.properties import CodeTest
+from numbatok.reference.regex_tree import (
+    AllOf,
+    AnyOf,
+    Characters,
+    CharSet,
+    CodeRange,
+    NoneOf,
+    Property,
+)
 
 CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "a": 7}
 MOST_COUNT = 100_000
@@ -83,45 +92,39 @@ class Cursor:
         )
 
 
-def character_set(letter: str, engine: str) -> CharSet:
+def character_set(cursor: Cursor, letter: str, in_brackets: bool) -> CharSet:
     r"""Return the set of `\d \s \w \h` or of the capital, their complement."""
-    tests = {
-        "d": properties.is_decimal,
-        "s": properties.is_white_space,
-        "w": properties.is_word if engine == "tokenizers" else properties.is_crate_word,
-        "h": properties.is_hex_digit,
-    }
-    found = Property(letter.lower(), tests[letter.lower()])
+    if letter in "wW" and cursor.engine == "tiktoken":
+        test: CodeTest | None = properties.is_crate_word
+    elif letter in "sS":
+        test = properties.is_white_space
+    else:
+        name = {"d": "Nd", "w": "word", "h": "xdigit"}[letter.lower()]
+        test = properties.named(name, "tokenizers", in_brackets, ignore_case=False)
+    if test is None:
+        raise cursor.unsupported(f"the escape \\{letter}")
+    found = Property(letter.lower(), test)
     return NoneOf(found) if letter.isupper() else found
 
 
 def fold(cursor: Cursor, first: int, last: int) -> CharSet:
     """Return the characters first..last with those that differ from them in case only.
 
-    Only ASCII letters fold here: to their other case, `s` also to U+017F and `k` to U+212A.
+    Oniguruma also takes a character for the two or three that it folds to; that is refused.
     """
-    if last > 0x7F and not (first == last and properties.category(first)[0] in "PZ"):
-        raise cursor.unsupported("a case-insensitive character outside ASCII")
-    codes = range(first, last + 1)
-    sets = [CodeRange(first, last)]
-    sets += [CodeRange(code ^ 32, code ^ 32) for code in codes if chr(code).isalpha()]
-    if any(code in b"sS" for code in codes):
-        sets.append(CodeRange(0x17F, 0x17F))
-    if any(code in b"kK" for code in codes):
-        sets.append(CodeRange(0x212A, 0x212A))
-    return AnyOf(tuple(sets))
+    if cursor.engine == "tokenizers" and properties.expands(first, last):
+        raise cursor.unsupported("a case-insensitive character that folds to several")
+    return Characters(properties.case_variants(first, last))
 
 
-def parse_escape(cursor: Cursor, ignore_case: bool) -> int | CharSet:
+def parse_escape(cursor: Cursor, ignore_case: bool, in_brackets: bool) -> int | CharSet:
     """Go over an escape whose backslash is behind the cursor; return its code point or its set."""
     char = cursor.peek()
     if char in "dDsSwWhH":
         cursor.position += 1
-        return character_set(char, cursor.engine)
+        return character_set(cursor, char, in_brackets)
     if char in "pP":
-        if ignore_case:
-            raise cursor.unsupported(f"\\{char} where the case is ignored")
-        return _property(cursor)
+        return _property(cursor, ignore_case, in_brackets)
     found = CODE_POINT.match(cursor.pattern, cursor.position)
     if found is not None:
         return _code_point(cursor, found)
@@ -144,7 +147,7 @@ def _code_point(cursor: Cursor, found: re.Match[str]) -> int:
     return code
 
 
-def _property(cursor: Cursor) -> CharSet:
+def _property(cursor: Cursor, ignore_case: bool, in_brackets: bool) -> CharSet:
     complement = cursor.take("P")
     if not complement:
         cursor.take("p")
@@ -159,7 +162,7 @@ def _property(cursor: Cursor) -> CharSet:
         raise cursor.unsupported("a property without braces")
     if name.startswith("^"):
         complement, name = not complement, name[1:]
-    test = properties.named(name)
+    test = properties.named(name, cursor.engine, in_brackets, ignore_case)
     if test is None:
         raise cursor.unsupported(f"the property {name!r}")
     cursor.position = end + 1
@@ -240,4 +243,4 @@ def _class_character(cursor: Cursor, ignore_case: bool) -> int | CharSet:
         return ord(char)
     if cursor.take("b"):
         return 8
-    return parse_escape(cursor, ignore_case)
+    return parse_escape(cursor, ignore_case, in_brackets=True)

@@ -9,8 +9,10 @@ lookbehind, and whatever the two libraries might read in another way.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import product
 from typing import Literal
 
+from numbatok.reference.properties import case_variants, first_of_expansions
 from numbatok.reference.regex_class import Cursor, character_set, fold, parse_class, parse_escape
 from numbatok.reference.regex_match import Regex
 from numbatok.reference.regex_tree import (
@@ -54,8 +56,6 @@ PLACES: dict[str, Place] = {
     "z": "end",
     "Z": "end_or_newline",
 }
-ONE_AS_MANY = {"ss", "ff", "fi", "fl", "st"}
-"""Letter pairs that Oniguruma also matches as one character (sharp s, ligatures), cases ignored."""
 
 
 @lru_cache(maxsize=256)
@@ -68,6 +68,11 @@ def parse_regex(pattern: str, engine: Engine) -> Regex:
         InvalidTokenizerFile: the pattern is no regex.
     """
     return Regex(parse(pattern, engine))
+
+
+def literal_regex(text: str) -> Regex:
+    """Return the pattern that matches one string; the empty string is everywhere."""
+    return Regex(Concat(tuple(One(CodeRange(ord(char), ord(char))) for char in text)))
 
 
 def parse(pattern: str, engine: Engine) -> Node:
@@ -101,23 +106,26 @@ def _concat(cursor: Cursor, ignore_case: bool, depth: int) -> Node:
 
 
 def _check_folds(cursor: Cursor, left: Node, right: Node) -> None:
-    pairs = {x + y for x in edge_letters(left, -1) for y in edge_letters(right, 0)}
-    if pairs & ONE_AS_MANY:
-        raise cursor.unsupported(
-            f"case-insensitive {min(pairs & ONE_AS_MANY)!r}, which also matches one character"
-        )
+    """Refuse letters that, cases ignored, Oniguruma also finds in one character: ss in U+00DF."""
+    for first, second in product(edge_codes(left, -1), edge_codes(right, 0)):
+        if any(
+            case_variants(first, first)(x) and case_variants(second, second)(y)
+            for x, y in first_of_expansions()
+        ):
+            text = chr(first) + chr(second)
+            raise cursor.unsupported(f"case-insensitive {text!r}, which is also one character")
 
 
-def edge_letters(node: Node, side: Literal[0, -1]) -> set[str]:
-    """Return the case-insensitive letters that a node can begin (0) or end (-1) with."""
+def edge_codes(node: Node, side: Literal[0, -1]) -> set[int]:
+    """Return the case-insensitive characters that a node can begin (0) or end (-1) with."""
     if isinstance(node, One):
-        return {node.folded} - {""}
+        return set() if node.folded is None else {node.folded}
     if isinstance(node, Concat):
-        return edge_letters(node.parts[side], side) if node.parts else set()
+        return edge_codes(node.parts[side], side) if node.parts else set()
     if isinstance(node, Choice):
-        return set().union(*(edge_letters(part, side) for part in node.parts))
+        return set().union(*(edge_codes(part, side) for part in node.parts))
     if isinstance(node, Repeat | Atomic):
-        return edge_letters(node.body, side)
+        return edge_codes(node.body, side)
     return set()
 
 
@@ -149,18 +157,17 @@ def _term(cursor: Cursor, ignore_case: bool, depth: int) -> Node:
 def _literal(cursor: Cursor, code: int, ignore_case: bool) -> Node:
     if not ignore_case:
         return One(CodeRange(code, code))
-    letter = chr(code).lower() if chr(code).isascii() and chr(code).isalpha() else ""
-    return One(fold(cursor, code, code), letter)
+    return One(fold(cursor, code, code), folded=code)
 
 
 def _escape(cursor: Cursor, ignore_case: bool) -> Node:
     char = cursor.peek()
     if char in PLACES and not (char == "Z" and cursor.engine == "tiktoken"):
         cursor.position += 1
-        return At(PLACES[char], character_set("w", cursor.engine))
+        return At(PLACES[char], character_set(cursor, "w", in_brackets=False))
     if char.isdigit() and char != "0":
         raise cursor.unsupported("a backreference")
-    found = parse_escape(cursor, ignore_case)
+    found = parse_escape(cursor, ignore_case, in_brackets=False)
     return _literal(cursor, found, ignore_case) if isinstance(found, int) else One(found)
 
 

@@ -24,6 +24,17 @@ class CodeRange:
 
 
 @dataclass(frozen=True)
+class Characters:
+    """The characters that a test holds for."""
+
+    test: Callable[[int], bool]
+
+    def holds(self, atom: Atom) -> bool:
+        """Return whether the atom is in the set."""
+        return atom.is_character and self.test(atom.code)
+
+
+@dataclass(frozen=True)
 class Property:
     r"""The atoms with a property of Unicode, such as `\p{L}` or `\s`."""
 
@@ -68,7 +79,7 @@ class NoneOf:
         return not self.excluded.holds(atom)
 
 
-CharSet = Union[CodeRange, Property, AnyOf, AllOf, NoneOf]
+CharSet = Union[CodeRange, Characters, Property, AnyOf, AllOf, NoneOf]
 
 # --- nodes ---
 
@@ -83,7 +94,7 @@ class One:
     """One atom of a set."""
 
     chars: CharSet
-    folded: str = ""  # the lower-case letter, if this is one letter in both cases
+    folded: int | None = None  # the character, if this is one in all its cases
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from numbatok.reference.atoms import Atom
-from numbatok.reference.properties import category, has_script, is_white_space
+from numbatok.reference.properties import category, is_han, is_white_space
 
 AtomTest = Callable[[Atom], bool]
 Rule = Callable[[Sequence[Atom], int, int], "int | None"]
@@ -55,7 +55,7 @@ def white(atom: Atom) -> bool:
 
 def han(atom: Atom) -> bool:
     r"""Return whether an atom is `\p{Han}`."""
-    return has_script(atom.code, "Han")
+    return is_han(atom.code)
 
 
 letter, number = in_categories("L"), in_categories("N")
