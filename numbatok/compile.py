@@ -31,15 +31,18 @@ from numbatok.tables import (
     LSTRIP,
     MAX_ID,
     MAX_MERGES,
+    NEITHER,
     NO_RANK,
     OPAQUE,
     RSTRIP,
     SINGLE_WORD,
+    SPACE,
     SPECIAL,
     TOKEN,
     U8,
     U32,
     U64,
+    WORD,
     AddedTokens,
     CharacterClasses,
     Entries,
@@ -48,6 +51,7 @@ from numbatok.tables import (
     Vocabulary,
 )
 
+NO_CLASSES = CharacterClasses(np.zeros(0, np.uint16), np.zeros(0, np.uint8), np.zeros(0, np.uint8))
 KEY_BYTES = 15  # a longer word is in the table of long words
 WORDS_PER_BUCKET = 0.77  # of two places: 50,000 words in 65,536 buckets, as measured for GPT-2
 
@@ -111,6 +115,11 @@ def check_ids(spec: TokenizerSpec) -> None:
 def build_classes(pattern: Pattern, invalid: str = "byte-alphabet") -> CharacterClasses:
     """Build the two-stage table of a pattern's classes."""
     kinds = pattern.class_of_points()
+    return two_stages(kinds, ill_formed_classes(kinds, pattern, invalid))
+
+
+def two_stages(kinds: U8, ill_formed: U8) -> CharacterClasses:
+    """Pack the classes of all code points into a table of 128-point blocks, equal ones once."""
     blocks, which = np.unique(kinds.reshape(-1, 128), axis=0, return_inverse=True)
     # the block of ASCII comes first, where kernels find it at once
     order = np.arange(len(blocks))
@@ -120,7 +129,7 @@ def build_classes(pattern: Pattern, invalid: str = "byte-alphabet") -> Character
     return CharacterClasses(
         place[which.ravel()].astype(np.uint16),
         np.ascontiguousarray(blocks[order]).ravel(),
-        ill_formed_classes(kinds, pattern, invalid),
+        ill_formed,
     )
 
 
@@ -240,18 +249,32 @@ def build_added_tokens(tokens: Sequence[AddedToken]) -> AddedTokens:
         ends[node] = number
     first = np.zeros(256, np.uint8)
     first[[byte for node, byte in children if node == 0]] = 1
-    few = np.flatnonzero(first).astype(np.uint8)
+    few, flags = np.flatnonzero(first).astype(np.uint8), flags_of(tokens)
     return AddedTokens(
         first_bytes=first,
         few_first=few if len(few) <= 4 else few[:0],
         slots=trie_slots(children),
         tokens=np.array(ends, np.int64),
         ids=np.array([token.id for token in tokens], np.uint32),
-        flags=np.array(
-            [t.lstrip * LSTRIP | t.rstrip * RSTRIP | t.single_word * SINGLE_WORD for t in tokens],
-            np.uint8,
-        ),
+        flags=flags,
+        neighbors=neighbor_classes() if flags.size else NO_CLASSES,
     )
+
+
+def flags_of(tokens: Sequence[AddedToken]) -> U8:
+    """Return the flags of each added token; empty if no token has any."""
+    flags = [t.lstrip * LSTRIP | t.rstrip * RSTRIP | t.single_word * SINGLE_WORD for t in tokens]
+    return np.array(flags if any(flags) else [], np.uint8)
+
+
+def neighbor_classes() -> CharacterClasses:
+    """Classify the characters that an added token's flags look at."""
+    from numbatok import unicode
+
+    kinds = np.full(0x110000, NEITHER, np.uint8)
+    kinds[unicode.word_characters()] = WORD
+    kinds[unicode.white_space()] = SPACE
+    return two_stages(kinds, np.full(256, NEITHER, np.uint8))
 
 
 def trie_slots(children: dict[tuple[int, int], int]) -> U64:

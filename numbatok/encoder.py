@@ -173,7 +173,7 @@ class Job:
 
     def start(self, state: ThreadState) -> None:
         """Point a thread state at the first byte."""
-        state.control[AT_DOCUMENT : LIMIT + 1] = (0, 0, 0, -1, 0, -1, self.limit)
+        state.control[AT_DOCUMENT : LIMIT + 1] = (0, 0, 0, -1, 0, -1, 0, self.limit)
 
     def position(self, state: ThreadState) -> int:
         """Return how many bytes are encoded."""
@@ -214,8 +214,10 @@ class Job:
         if not self._padded:
             padding = np.full(MARGIN, ord(" "), np.uint8)
             self.text, self._padded = np.concatenate([self.text, padding]), True
-        pos, end = int(state.control[AT_BYTE]), int(self.ends[state.control[AT_DOCUMENT]])
-        return function("giant_end")(state.address, self.text.ctypes.data, pos, end)
+        document = int(state.control[AT_DOCUMENT])
+        first = int(self.ends[document - 1]) if document else 0
+        pos, end = int(state.control[AT_BYTE]), int(self.ends[document])
+        return function("giant_end")(state.address, self.text.ctypes.data, first, pos, end)
 
     def _encode_giant(self, state: ThreadState) -> None:
         control, stop = state.control, self.giant_end(state)

@@ -18,7 +18,7 @@ GROUPS = {
     "core": {
         "encode_text": Entry(_KERNELS + "encode", 4),
         "encode_documents": Entry(_KERNELS + "encode", 9),
-        "giant_end": Entry(_KERNELS + "giant", 4),
+        "giant_end": Entry(_KERNELS + "giant", 5),
         "merge_giant": Entry(_KERNELS + "giant", 4),
         "build_merges": Entry(_KERNELS + "build", 7),
         "build_words": Entry(_KERNELS + "build", 6),

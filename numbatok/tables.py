@@ -143,10 +143,12 @@ class AddedTokens(NamedTuple):
     slots: U64  # [1 << bits] (node << 8 | byte) + 1 << 32 | child, or 0
     tokens: I64  # [n_nodes] number of the token that ends here, or -1
     ids: U32  # [n_tokens] id by number
-    flags: U8  # [n_tokens] LSTRIP | RSTRIP | SINGLE_WORD
+    flags: U8  # [n_tokens] LSTRIP | RSTRIP | SINGLE_WORD; empty if no token has any
+    neighbors: CharacterClasses  # NEITHER, WORD or SPACE by character; empty if `flags` is
 
 
 LSTRIP, RSTRIP, SINGLE_WORD = 1, 2, 4
+NEITHER, WORD, SPACE = range(3)
 PLAIN, RECOGNIZE, REFUSE = range(3)  # what a call does with an added token
 
 
@@ -197,12 +199,13 @@ SCAN_WINDOW, PRETOKEN_END, N_FUNCTIONS = range(3)
     AT_DOCUMENT,  # number of the document that is being encoded
     AT_BYTE,  # position in the text
     AT_ID,  # position in ids
-    NEXT_ADDED,  # start of the next added token, or the end of the document, or -1: not searched
+    NEXT_ADDED,  # where the next added token starts, or how far there is none; -1: not searched
     NEXT_ADDED_END,
     NEXT_ADDED_TOKEN,  # its number, or -1
+    SEARCH_FROM,  # where the search for the one after it starts
     LIMIT,  # stop when more ids than this are known
     N_CONTROL,
-) = range(8)
+) = range(9)
 
 # Why the driver came back to Python.
 DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED = range(6)

@@ -1,30 +1,99 @@
-"""Find added tokens: the leftmost, of those the longest."""
+"""Find added tokens: the leftmost, of those the longest, then what their flags say."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from numbatok._jit import i64, kernel, part, u64
+from numbatok.kernels.utf8 import class_within
 from numbatok.tables import (
+    LSTRIP,
     NEXT_ADDED,
     NEXT_ADDED_END,
     NEXT_ADDED_TOKEN,
     PLAIN,
+    RSTRIP,
+    SEARCH_FROM,
+    SINGLE_WORD,
+    SPACE,
     U8,
+    WORD,
     AddedTokens,
+    CharacterClasses,
     State,
 )
 from numbatok.vector import (
     BLOCK,
     byte_mask,
-    clear_lowest_bit,
     count_trailing_zeros,
     wrapping_multiply,
 )
 
 ZERO, HALF, BYTE_BITS = u64(0), u64(32), u64(8)
+CHILD = u64(0xFFFF_FFFF)
 TRIE_MIX = u64(0x9E3779B97F4A7C15)
 NO_TOKEN = -1
+
+
+@kernel
+def find_added(text: U8, first: int, pos: int, stop: int, end: int, state: State) -> None:
+    """Find the first added token that starts in text[control[SEARCH_FROM]:stop] and acts as one.
+
+    text[first:end] is the document and text[pos:] has not been encoded. Writes: NEXT_ADDED ... of
+    control; without a token NEXT_ADDED is `stop` and the search goes on there. A token that is
+    plain in this call, or no single word, is passed over whole: nothing is searched inside.
+    """
+    added, control = state.added, state.control
+    at = control[SEARCH_FROM]
+    while True:
+        at = next_candidate(text, at, stop, added)
+        if at >= stop:
+            break
+        token, token_end = longest_match(text, at, end, added)
+        if token < 0:
+            at += 1
+        elif state.actions[token] == PLAIN or not is_isolated(
+            text, first, at, token_end, end, token, added
+        ):
+            at = token_end
+        else:
+            control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = token, token_end
+            control[NEXT_ADDED] = stripped_start(text, pos, at, token, added)
+            control[NEXT_ADDED_END] = stripped_end(text, token_end, end, token, added)
+            return
+    control[NEXT_ADDED], control[NEXT_ADDED_END] = stop, stop
+    control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = NO_TOKEN, at
+
+
+@part
+def next_candidate(text: U8, pos: int, stop: int, added: AddedTokens) -> int:
+    """Return the first position from pos on whose byte starts an added token, or `stop`."""
+    at = pos
+    few = added.few_first
+    if few.size > 0:
+        while at + BLOCK <= text.size and at < stop:
+            mask = ZERO
+            for k in range(few.size):
+                mask |= byte_mask(text, at, i64(few[k]))
+            if mask != ZERO:
+                return min(stop, at + count_trailing_zeros(mask))
+            at += BLOCK
+    while at < stop and added.first_bytes[i64(text[at])] == 0:
+        at += 1
+    return min(stop, at)
+
+
+@kernel
+def longest_match(text: U8, pos: int, end: int, added: AddedTokens) -> tuple[int, int]:
+    """Return the number of the longest added token at pos and its end, or NO_TOKEN and pos."""
+    node, at = i64(0), i64(pos)
+    token, token_end = i64(NO_TOKEN), i64(pos)
+    while at < end:
+        node = child_of(node, i64(text[at]), added)
+        if node < 0:
+            break
+        at += 1
+        if added.tokens[node] >= 0:
+            token, token_end = added.tokens[node], at
+    return token, token_end
 
 
 @part
@@ -35,64 +104,64 @@ def child_of(node: int, byte: int, added: AddedTokens) -> int:
     slot = i64((wrapping_multiply(key, TRIE_MIX) >> HALF) * u64(slots.size) >> HALF)
     while slots[slot] != ZERO:
         if slots[slot] >> HALF == key:
-            return i64(slots[slot] & u64(0xFFFF_FFFF))
+            return i64(slots[slot] & CHILD)
         slot = slot + 1 if slot + 1 < slots.size else 0
     return -1
 
 
-@kernel
-def match_added(text: U8, pos: int, end: int, state: State) -> bool:
-    """Tell whether an added token that the call does not take as plain starts at pos.
-
-    Writes: control[NEXT_ADDED ...] of the longest.
-    """
-    added, actions, control = state.added, state.actions, state.control
-    node, at = i64(0), pos
-    found = i64(NO_TOKEN)
-    while at < end:
-        node = child_of(node, i64(text[at]), added)
-        if node < 0:
-            break
-        at += 1
-        token = added.tokens[node]
-        if token >= 0 and actions[token] != PLAIN:
-            found = token
-            control[NEXT_ADDED], control[NEXT_ADDED_END] = pos, at
-    control[NEXT_ADDED_TOKEN] = found
-    return found >= 0
+# --- flags ----------------------------------------------------------------------------------------
 
 
 @part
-def first_byte_mask(text: U8, pos: int, added: AddedTokens) -> np.uint64:
-    """Return the mask of the bytes that start an added token in the 64 bytes at pos."""
-    mask = ZERO
-    if added.few_first.size > 0:
-        for k in range(added.few_first.size):
-            mask |= byte_mask(text, pos, i64(added.few_first[k]))
-        return mask
-    for k in range(BLOCK):
-        mask |= u64(added.first_bytes[i64(text[pos + k])]) << u64(k)
-    return mask
+def has_flag(token: int, flag: int, added: AddedTokens) -> bool:
+    """Tell whether an added token has a flag."""
+    return added.flags.size > 0 and added.flags[token] & flag != 0
 
 
 @kernel
-def find_added(text: U8, pos: int, stop: int, end: int, state: State) -> None:
-    """Find the first added token that starts in text[pos:stop] and ends by `end`.
+def is_isolated(
+    text: U8, first: int, start: int, stop: int, end: int, token: int, added: AddedTokens
+) -> bool:
+    """Tell whether text[start:stop] is no part of a longer word, where its token asks for that."""
+    if not has_flag(token, SINGLE_WORD, added):
+        return True
+    neighbors = added.neighbors
+    if start > first and class_before(text, first, start, neighbors)[0] == WORD:
+        return False
+    return stop >= end or class_within(text, stop, end, neighbors)[0] != WORD
 
-    Writes: control[NEXT_ADDED], NEXT_ADDED_END and NEXT_ADDED_TOKEN; none: stop, stop, NO_TOKEN.
-    """
-    added, control = state.added, state.control
-    at = pos
-    while at + BLOCK <= stop:
-        mask = first_byte_mask(text, at, added)
-        while mask != ZERO:
-            if match_added(text, at + count_trailing_zeros(mask), end, state):
-                return
-            mask = clear_lowest_bit(mask)
-        at += BLOCK
-    while at < stop:
-        if added.first_bytes[i64(text[at])] != 0 and match_added(text, at, end, state):
-            return
-        at += 1
-    control[NEXT_ADDED], control[NEXT_ADDED_END] = stop, stop
-    control[NEXT_ADDED_TOKEN] = NO_TOKEN
+
+@kernel
+def stripped_start(text: U8, pos: int, start: int, token: int, added: AddedTokens) -> int:
+    """Return where a token starts with the white space that it takes before it."""
+    if has_flag(token, LSTRIP, added):
+        while start > pos:
+            kind, at = class_before(text, pos, start, added.neighbors)
+            if kind != SPACE:
+                break
+            start = at
+    return max(start, pos)
+
+
+@kernel
+def stripped_end(text: U8, stop: int, end: int, token: int, added: AddedTokens) -> int:
+    """Return where a token ends with the white space that it takes after it."""
+    if has_flag(token, RSTRIP, added):
+        while stop < end:
+            kind, length = class_within(text, stop, end, added.neighbors)
+            if kind != SPACE:
+                break
+            stop += length
+    return stop
+
+
+@kernel
+def class_before(text: U8, first: int, pos: int, neighbors: CharacterClasses) -> tuple[int, int]:
+    """Return the class of the character that ends at pos > first, and where it starts."""
+    for back in range(4, 0, -1):
+        at = pos - back
+        if at >= first:
+            kind, length = class_within(text, at, pos, neighbors)
+            if length == back:
+                return kind, at
+    return i64(0), pos - 1

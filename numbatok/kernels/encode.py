@@ -26,6 +26,7 @@ from numbatok.tables import (
     REFUSE,
     REFUSED,
     SCAN_WINDOW,
+    SEARCH_FROM,
     SPILLED,
     U8,
     U32,
@@ -59,7 +60,7 @@ def encode_text(state_address: int, text_address: int, size: int, ids_address: i
     state = open_state(state_address)
     control = state.control
     control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID] = 0, 0, 0
-    control[NEXT_ADDED] = -1
+    control[NEXT_ADDED], control[SEARCH_FROM] = -1, 0
     control[LIMIT] = size
     ends = view_i64(state_address, 0)
     text, ids = view_u8(text_address, size), view_u32(ids_address, size + 4)
@@ -110,11 +111,15 @@ def encode_from(
     pause_at = control[AT_BYTE] + budget
     while control[AT_DOCUMENT] < n_documents:
         document, pos, at = control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID]
+        added, added_end = control[NEXT_ADDED], control[NEXT_ADDED_END]
+        added_token, search_from = control[NEXT_ADDED_TOKEN], control[SEARCH_FROM]
         count, used, n_breaks, why = fill_batch(state, state_address, text, ends, n_documents)
         if why != DONE:
             return why
         if not has_room(state.memo, count, used):
-            control[AT_DOCUMENT], control[AT_BYTE], control[NEXT_ADDED] = document, pos, -1
+            control[AT_DOCUMENT], control[AT_BYTE] = document, pos
+            control[NEXT_ADDED], control[NEXT_ADDED_END] = added, added_end
+            control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = added_token, search_from
             return MEMO_FULL
         resolve(count, state)
         if ids.size > 0:
@@ -143,12 +148,14 @@ def fill_batch(
     count, used, n_breaks = i64(0), i64(0), i64(0)
     while document < n_documents and used < segment and 2 * n_breaks + 2 < breaks.size:
         end = text.size if ends.size == 0 else ends[document]
-        stop = next_stop(state, text, pos, end)
+        first = i64(0) if document == 0 else ends[document - 1]
+        stop = next_stop(state, text, first, pos, end)
         token = control[NEXT_ADDED_TOKEN]
         if pos == stop:
             if pos == end and token < 0:
                 breaks[2 * n_breaks], breaks[2 * n_breaks + 1] = count, BREAK_DOCUMENT
                 document += 1
+                control[SEARCH_FROM] = pos
             elif state.actions[token] == REFUSE:
                 control[AT_DOCUMENT] = document
                 return count, used, n_breaks, i64(REFUSED)
@@ -178,18 +185,21 @@ def fill_batch(
 
 
 @part
-def next_stop(state: State, text: U8, pos: int, end: int) -> int:
+def next_stop(state: State, text: U8, first: int, pos: int, end: int) -> int:
     """Return where the text from pos on is interrupted: by an added token, or the end.
 
-    Added tokens are searched as far as one window may read; short of that the text goes on.
+    Added tokens are searched as far as one window may read, where the text just goes on; to the
+    end if some have flags: such a token may take white space from far before it.
     """
     control = state.control
     if state.actions.size == 0:
         control[NEXT_ADDED_TOKEN] = -1
         return end
-    reach = min(end, pos + state.scan.window.size)
+    reach = end
+    if state.added.flags.size == 0:
+        reach = min(end, pos + state.scan.window.size)
     if control[NEXT_ADDED] < pos or (control[NEXT_ADDED_TOKEN] < 0 and control[NEXT_ADDED] < reach):
-        find_added(text, max(pos, control[NEXT_ADDED]), reach, end, state)
+        find_added(text, first, pos, reach, end, state)
     return i64(control[NEXT_ADDED])
 
 

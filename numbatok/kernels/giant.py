@@ -11,8 +11,8 @@ from numbatok.tables import NEXT_ADDED, NEXT_ADDED_TOKEN, PRETOKEN_END
 
 
 @entry
-def giant_end(state_address: int, text_address: int, pos: int, end: int) -> int:
-    """Return where the pretoken at pos of a document that ends at `end` ends.
+def giant_end(state_address: int, text_address: int, first: int, pos: int, end: int) -> int:
+    """Return where the pretoken at pos of the document text[first:end] ends.
 
     Reads: MARGIN bytes after `end`.
     """
@@ -23,7 +23,7 @@ def giant_end(state_address: int, text_address: int, pos: int, end: int) -> int:
             control[NEXT_ADDED_TOKEN] < 0 and control[NEXT_ADDED] < end
         ):
             text = view_u8(text_address, end)
-            find_added(text, max(pos, control[NEXT_ADDED]), end, end, state)
+            find_added(text, first, pos, end, end, state)
         stop = control[NEXT_ADDED]
     return i64(call_at(state.functions[PRETOKEN_END], state_address, text_address, pos, stop))
 

@@ -15,11 +15,25 @@ FOUR_BYTES = u64(0xFFFF_FFFF)
 
 @part
 def class_and_length(text: U8, pos: int, classes: CharacterClasses) -> tuple[int, int]:
-    """Return the class of the character at pos and its length in bytes. Reads: 8 bytes.
+    """Return the class of the character at pos and its length in bytes. Reads: 8 bytes."""
+    return class_of_word(i64(load_u64(text, pos) & FOUR_BYTES), classes)
+
+
+@part
+def class_within(text: U8, pos: int, end: int, classes: CharacterClasses) -> tuple[int, int]:
+    """Return the class of the character at pos and its length, reading nothing from `end` on."""
+    word = i64(0)
+    for k in range(min(4, end - pos)):
+        word |= i64(text[pos + k]) << 8 * k
+    return class_of_word(word, classes)
+
+
+@part
+def class_of_word(word: int, classes: CharacterClasses) -> tuple[int, int]:
+    """Return the class and the length of the character that four bytes start with.
 
     0aaaaaaa | 110aaaaa 10bbbbbb | 1110aaaa 10bbbbbb 10cccccc | 11110aaa 10bbbbbb 10cccccc 10dddddd
     """
-    word = i64(load_u64(text, pos) & FOUR_BYTES)  # one load for the four that may be needed
     lead = word & 0xFF
     if lead < 0x80:
         return i64(classes.classes[i64(classes.blocks[0]) << 7 | lead]), 1
