@@ -2,5 +2,6 @@
 
 from numbatok.formats.locate import load_spec, locate
 from numbatok.formats.sources import Located, Source
+from numbatok.formats.write import write
 
-__all__ = ["Located", "Source", "load_spec", "locate"]
+__all__ = ["Located", "Source", "load_spec", "locate", "write"]

@@ -24,11 +24,6 @@ NO_UTF8 = frozenset((0xC0, 0xC1, *range(0xF5, 0x100)))
 """Bytes that no UTF-8 text contains; GPT-NeoX's vocabulary has no tokens for them."""
 
 
-def looks_like_ranks(data: bytes) -> bool:
-    """Return whether the first line is one of a rank file."""
-    return LINE.fullmatch(data[:100_000].split(b"\n", 1)[0]) is not None
-
-
 def read_ranks(data: bytes, file: str) -> dict[bytes, int]:
     """Return ranks by token, after checking that a tokenizer can be made of them.
 

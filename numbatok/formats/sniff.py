@@ -6,13 +6,13 @@ import re
 from typing import Literal
 
 from numbatok.errors import InvalidTokenizerFile, UnsupportedTokenizer
-from numbatok.formats.ranks import looks_like_ranks
 
 Kind = Literal["json", "vocab", "merges", "ranks"]
 
 FIRST_NUMBER = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*-?[0-9]')
 """An object whose first value is a number: a vocab.json; a tokenizer.json has none such."""
 
+RANK_LINE = re.compile(rb"[A-Za-z0-9+/]*={0,2}[ \t]+[0-9]{1,8}\r?")
 MERGE = re.compile(rb"[^ \r\n]+ [^ \r\n]+\r?")
 
 PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip", b"BZh": "bzip2"}
@@ -30,9 +30,10 @@ def kind_of(data: bytes, file: str) -> Kind:
     start = data[:100_000].lstrip(b" \t\r\n")
     if start.startswith((b"{", b"[", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         return "vocab" if FIRST_NUMBER.match(start) else "json"
-    if looks_like_ranks(data):
+    line = start.split(b"\n", 1)[0]
+    if RANK_LINE.fullmatch(line):
         return "ranks"
-    if start.startswith(b"#version") or MERGE.fullmatch(start.split(b"\n", 1)[0]):
+    if line.startswith(b"#version") or MERGE.fullmatch(line):
         return "merges"
     raise InvalidTokenizerFile(
         f"{file} is no tokenizer file that numbatok knows: it begins with {data[:40]!r}. Known are "
