@@ -25,6 +25,8 @@ from numbatok.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numbatok.show import Shown
+
 
 def load(
     source: str | Path,
@@ -256,6 +258,24 @@ class Tokenizer:
     def decode_stream(self, skip_special: bool = False) -> DecodeStream:
         """Return a decoder that takes one id at a time: `.push(id) -> str`, then `.flush()`."""
         return DecodeStream(self._decoder, skip_special)
+
+    # --- views ------------------------------------------------------------------------------------
+
+    def show(
+        self,
+        text: str | bytes,
+        special: Special = "recognize",
+        *,
+        invalid: Invalid = "byte-alphabet",
+        limit: int = 2000,
+    ) -> Shown:
+        """Return a view of the tokens of a text: HTML in a notebook, colors in a terminal.
+
+        `limit` bounds how many tokens are shown. Errors: as `encode`.
+        """
+        from numbatok.show import show
+
+        return show(self, text, special, invalid, _natural("limit", limit))
 
     # --- the vocabulary ---------------------------------------------------------------------------
 
