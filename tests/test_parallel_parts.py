@@ -1,0 +1,96 @@
+import numpy as np
+import pytest
+
+import numbatok
+from numbatok import native, parallel
+from numbatok.encoder import Job
+
+pytestmark = pytest.mark.skipif(native.interpreted(), reason="interpreted kernels run serially")
+
+
+@pytest.fixture(scope="module")
+def tok():
+    return numbatok.load("gpt2")
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    monkeypatch.setattr(parallel, "WORTH_BYTES", 1)
+    monkeypatch.setattr(parallel, "LOAD_BYTES", 1)
+    monkeypatch.setattr(parallel, "PART_BYTES", 1000)
+    monkeypatch.setattr(parallel, "FIRST_IDS", 1500)
+    monkeypatch.setattr(parallel, "n_threads", lambda: 2)
+
+
+def documents(seed, n_documents, longest):
+    """Return text and ends of documents of words, some empty and some without a space."""
+    rng = np.random.default_rng(seed)
+    words = [b" the", b" tokenizer", b"\n\n", b"  ", b" 2024", "語".encode(), b"'s", b" zq"]
+    parts = []
+    for size in rng.integers(0, longest, n_documents).tolist():
+        kind = rng.integers(0, 5)
+        if kind == 0:
+            parts.append(b"")
+        elif kind == 1:
+            parts.append(b"x" * size)
+        else:
+            parts.append(b"".join(words[i] for i in rng.integers(0, len(words), size)))
+    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+    return np.frombuffer(b"".join(parts), np.uint8), ends
+
+
+def serial(tok, text, ends, special="plain"):
+    ids = np.empty(text.size + 4, np.uint32)
+    return tok._encoder.run(text, ends, ids, tok._policies.get(special))
+
+
+def in_parts(tok, text, ends, special="plain", **options) -> Job:
+    policy = tok._policies.get(special)
+    return parallel.encode(tok._encoder, text, ends, policy, tok._spec.added_tokens, **options)
+
+
+def differences(expected: Job, found: Job) -> int:
+    same = np.array_equal(expected.offsets, found.offsets) and expected.n_ids == found.n_ids
+    if expected.ids is not None and found.ids is not None:
+        same = same and np.array_equal(expected.ids[: expected.n_ids], found.ids[: found.n_ids])
+    return int(not same)
+
+
+def test_parts_give_the_serial_ids(tok):
+    compared = 0
+    for seed, (n_documents, longest) in enumerate([(1, 20_000), (3, 5000), (40, 600), (900, 40)]):
+        text, ends = documents(seed, n_documents, longest)
+        assert differences(serial(tok, text, ends), in_parts(tok, text, ends)) == 0
+        assert differences(serial(tok, text, ends), in_parts(tok, text, ends, counting=True)) == 0
+        compared += n_documents
+    print(f"{compared} documents compared")
+    assert compared > 900
+
+
+def test_a_planted_difference_is_seen(tok):
+    text, ends = documents(7, 40, 600)
+    found = in_parts(tok, text, ends)
+    found.ids[3] += 1
+    assert differences(serial(tok, text, ends), found) == 1
+
+
+def test_the_first_refused_document_is_named(tok):
+    for first, second in [(30, 31), (2, 38), (0, 39)]:
+        text, ends = documents(11, 40, 600)
+        rows = [text[a:b].tobytes() for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        rows[first] += b" then <|endoftext|>"
+        rows[second] = b"<|endoftext|>" + rows[second]
+        whole = np.frombuffer(b"".join(rows), np.uint8)
+        at = np.cumsum([len(row) for row in rows], dtype=np.int64)
+        refusal = in_parts(tok, whole, at, "raise").refusal
+        assert refusal == serial(tok, whole, at, "raise").refusal
+        assert (refusal.document, refusal.position) == (first, len(rows[first]) - 13)
+
+
+def test_progress_counts_every_byte(tok):
+    text, ends = documents(5, 200, 300)
+    seen = []
+    in_parts(tok, text, ends, on_progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == text.size
+    assert len(seen) > 3
