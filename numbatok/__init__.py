@@ -25,6 +25,7 @@ from numbatok.version import __version__
 if TYPE_CHECKING:
     from numbatok.batch import TokenBatch
     from numbatok.tokenizer import Tokenizer, load
+    from numbatok.warm import warmup
 
 __all__ = [
     "InvalidInput",
@@ -41,12 +42,14 @@ __all__ = [
     "UnsupportedTokenizer",
     "__version__",
     "load",
+    "warmup",
 ]
 
 _LAZY = {
     "TokenBatch": "numbatok.batch",
     "Tokenizer": "numbatok.tokenizer",
     "load": "numbatok.tokenizer",
+    "warmup": "numbatok.warm",
 }
 
 

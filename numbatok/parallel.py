@@ -138,6 +138,14 @@ def _unfinished(jobs: list[Job]) -> list[int]:
     return [k for k, job in enumerate(needed) if not job.done]
 
 
+def prepare() -> bool:
+    """Compile the parallel driver and cache it; return whether that had to be done."""
+    driver = _driver()
+    missed = sum(driver.stats.cache_misses.values())
+    driver.compile("void(int64, int64[:, ::1], int64[::1])")
+    return bool(sum(driver.stats.cache_misses.values()) > missed)
+
+
 def _driver() -> Any:
     from numbatok.kernels.parallel import run_parts
 
