@@ -1,8 +1,8 @@
 """The `added_tokens` of a tokenizer.json, with the ids that Hugging Face gives them.
 
 Measured with tokenizers 0.23.3: the `id` of an entry is checked for its type and otherwise ignored.
-A token that the model's vocabulary spells has the id it has there. Any other gets the number of
-vocabulary entries, or, once an added token has that id or a larger one, the id after the largest.
+A token that the model's vocabulary spells has the id it has there; the others are numbered on from
+the number of vocabulary entries, in the order of the file, whatever ids the vocabulary has.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def read_added_tokens(entries: Field, strings: Strings) -> tuple[AddedToken, ...
     """
     used = {id: string for string, id in strings.items()}
     tokens: dict[str, AddedToken] = {}
-    largest = -1
+    following = len(strings)
     for entry in entries.items():
         token = _read(entry)
         content = token.content
@@ -38,13 +38,12 @@ def read_added_tokens(entries: Field, strings: Strings) -> tuple[AddedToken, ...
             continue
         given = strings.get(content)
         if given is None:
-            given = largest + 1 if largest >= len(strings) else len(strings)
+            given, following = following, following + 1
             if given in used:
                 raise entry.unsupported(
-                    f"gets id {given} in Hugging Face (the next one after {len(strings)} entries), "
-                    f"which {used[given][:60]!r} already has"
+                    f"gets id {given} in Hugging Face, which numbers on from {len(strings)} "
+                    f"entries, and {used[given][:60]!r} has that id already"
                 )
-        largest = max(largest, given)
         tokens[content] = replace(token, id=given)
     return tuple(tokens.values())
 

@@ -108,14 +108,18 @@ def _token(field: Field) -> int:
 
 def _template(step: Field) -> Template:
     special = step.get("special_tokens")
-    ids = {
-        name: tuple(id.integer(0, MAX_U32) for id in special.get(name).get("ids").items())
-        for name in special.mapping()
-    }
+    ids = {name: _special_ids(special.get(name)) for name in special.mapping()}
     single = tuple(_parts(step.get("single"), ids))
     if any(part.text == "B" for part in single):
         raise step.get("single").invalid("uses sequence B, which a single text does not have")
     return Template(single, tuple(_parts(step.get("pair"), ids)))
+
+
+def _special_ids(entry: Field) -> tuple[int, ...]:
+    entry.get("id").string()
+    for token in entry.get("tokens").items():
+        token.string()
+    return tuple(id.integer(0, MAX_U32) for id in entry.get("ids").items())
 
 
 def _parts(field: Field, ids: dict[str, tuple[int, ...]]) -> Iterator[TemplatePart]:
@@ -140,6 +144,8 @@ def _metaspace(step: Field) -> DecodeMetaspace:
     scheme = "always"
     if "prepend_scheme" in step.mapping():
         scheme = step.get("prepend_scheme").choice(SCHEMES)
+    if split := step.optional("split"):
+        split.boolean()
     prefix = step.optional("add_prefix_space")
     if prefix and not prefix.boolean() and scheme != "never":
         raise prefix.invalid(f"is false while prepend_scheme is {scheme!r}")

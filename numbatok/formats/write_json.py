@@ -95,15 +95,8 @@ def _vocabulary(spec: TokenizerSpec) -> dict[str, int]:
 
 def _follow(spec: TokenizerSpec, vocab: dict[str, int]) -> bool:
     """Return whether Hugging Face numbers the added tokens as they are (see `json_added`)."""
-    largest = -1
-    for token in _by_id(spec):
-        expected = vocab.get(token.content)
-        if expected is None:
-            expected = largest + 1 if largest >= len(vocab) else len(vocab)
-        if expected != token.id:
-            return False
-        largest = max(largest, token.id)
-    return True
+    new = [token.id for token in _by_id(spec) if token.content not in vocab]
+    return new == list(range(len(vocab), len(vocab) + len(new)))
 
 
 def _by_id(spec: TokenizerSpec) -> list[AddedToken]:
