@@ -18,9 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from numbatok.character_classes import two_stages
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.memory import aligned_zeros
 from numbatok.native import function
+from numbatok.normalization import Normalization
 from numbatok.pattern import Pattern, recognize
 from numbatok.scratch import ThreadState
 from numbatok.spec import AddedToken, BpeModel, TokenizerSpec
@@ -89,7 +91,7 @@ def build_tables(spec: TokenizerSpec) -> Tables:
         long_word_bytes=np.zeros(
             sum(len(t) for t in model.tokens if len(t) > KEY_BYTES) + 64, np.uint8
         ),
-        added=build_added_tokens(spec.added_tokens),
+        **build_searches(spec),
         vocabulary=build_vocabulary(spec),
         merge_ids=build_merge_ids(model),
     )
@@ -116,21 +118,6 @@ def build_classes(pattern: Pattern, invalid: str = "byte-alphabet") -> Character
     """Build the two-stage table of a pattern's classes."""
     kinds = pattern.class_of_points()
     return two_stages(kinds, ill_formed_classes(kinds, pattern, invalid))
-
-
-def two_stages(kinds: U8, ill_formed: U8) -> CharacterClasses:
-    """Pack the classes of all code points into a table of 128-point blocks, equal ones once."""
-    blocks, which = np.unique(kinds.reshape(-1, 128), axis=0, return_inverse=True)
-    # the block of ASCII comes first, where kernels find it at once
-    order = np.arange(len(blocks))
-    first = int(which.ravel()[0])
-    order[0], order[first] = first, 0
-    place = np.argsort(order)
-    return CharacterClasses(
-        place[which.ravel()].astype(np.uint16),
-        np.ascontiguousarray(blocks[order]).ravel(),
-        ill_formed,
-    )
 
 
 def ill_formed_classes(kinds: U8, pattern: Pattern, invalid: str) -> U8:
@@ -236,17 +223,35 @@ def learn_words(model: BpeModel, state: ThreadState) -> None:
 # --- added tokens, vocabulary ---------------------------------------------------------------------
 
 
-def build_added_tokens(tokens: Sequence[AddedToken]) -> AddedTokens:
-    """Build the trie of the added tokens."""
+def build_searches(spec: TokenizerSpec) -> dict[str, AddedTokens]:
+    """Build the three tries of added tokens; a normalized one is searched as it is normalized."""
+    tokens, normalization = spec.added_tokens, Normalization(spec.normalizers)
+    contents = [token.content.encode() for token in tokens]
+    for number, token in enumerate(tokens):
+        if token.normalized:
+            contents[number] = normalization.apply(contents[number])
+    return {
+        "added": build_added_tokens(tokens, contents),
+        "raw_added": build_added_tokens(
+            tokens, [b"" if t.normalized else c for t, c in zip(tokens, contents, strict=True)]
+        ),
+        "normalized_added": build_added_tokens(
+            tokens, [c if t.normalized else b"" for t, c in zip(tokens, contents, strict=True)]
+        ),
+    }
+
+
+def build_added_tokens(tokens: Sequence[AddedToken], contents: Sequence[bytes]) -> AddedTokens:
+    """Build the trie of added tokens by the bytes that are searched, b"" for none."""
     children: dict[tuple[int, int], int] = {}
     ends = [-1]
-    for number, token in enumerate(tokens):
+    for number, content in enumerate(contents):
         node = 0
-        for byte in token.content.encode():
+        for byte in content:
             node = children.setdefault((node, byte), len(ends))
             if node == len(ends):
                 ends.append(-1)
-        ends[node] = number
+        ends[node] = number if node else -1
     first = np.zeros(256, np.uint8)
     first[[byte for node, byte in children if node == 0]] = 1
     few, flags = np.flatnonzero(first).astype(np.uint8), flags_of(tokens)

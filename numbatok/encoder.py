@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.native import function
 from numbatok.pattern import Pattern
-from numbatok.scratch import SMALL_TEXT, ThreadState
+from numbatok.policy import Policy, Refusal
+from numbatok.preparation import Preparation
+from numbatok.scratch import ThreadState
 from numbatok.tables import (
     AT_BYTE,
     AT_DOCUMENT,
@@ -35,32 +36,11 @@ NO_LIMIT = 1 << 62
 POOLED_STATES = 64  # more threads than this make their work space anew
 
 
-@dataclass(frozen=True)
-class Policy:
-    """What a call does with added tokens and with bytes that are not UTF-8."""
-
-    actions: U8  # [n_tokens] PLAIN, RECOGNIZE or REFUSE; empty if nothing is searched
-    ill_formed: U8  # [256] classes
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """An added token that the call refuses."""
-
-    token: int  # its number
-    document: int
-    position: int  # byte offset in the document
-
-    def moved(self, document: int, by: int) -> Refusal:
-        """Return the refusal as seen from the whole of which its documents are a part."""
-        return Refusal(self.token, document, self.position + by)
-
-
 class Encoder:
     """Tables and the work space of the threads that use them."""
 
-    def __init__(self, tables: Tables, pattern: Pattern) -> None:
-        self.tables = tables
+    def __init__(self, tables: Tables, pattern: Pattern, preparation: Preparation) -> None:
+        self.tables, self.preparation = tables, preparation
         self._functions = (pattern.scan, pattern.pretoken_end)
         self._states: list[ThreadState] = []
         self._encode_text = function("encode_text")
@@ -94,20 +74,6 @@ class Encoder:
         self.give_state(state)
         return ids
 
-    def encode_one(self, data: bytes, policy: Policy) -> U32 | Refusal:
-        """Return the ids of one text."""
-        if len(data) <= SMALL_TEXT:
-            small = self.encode_small(data, policy)
-            if small is not None:
-                return small
-        ids = np.empty(len(data) + 4, np.uint32)
-        ends = np.array([len(data)], np.int64)
-        job = self.run(np.frombuffer(data, np.uint8), ends, ids, policy)
-        if job.refusal is not None:
-            return job.refusal
-        ids.resize(job.n_ids, refcheck=False)
-        return ids
-
     def pretoken_ends(self, data: bytes, policy: Policy) -> NDArray[np.int64]:
         """Return where the pretokens of a text end."""
         ends = np.empty(len(data), np.int64)
@@ -139,11 +105,12 @@ class Encoder:
         policy: Policy,
         limit: int = NO_LIMIT,
         on_progress: Callable[[int], None] | None = None,
+        after: NDArray[np.int64] | None = None,
     ) -> Job:
         """Encode documents in this thread; see Job."""
         state = self.take_state(policy)
         try:
-            job = Job(text, ends, ids, limit)
+            job = Job(text, ends, ids, limit, after)
             job.start(state)
             while not job.done:
                 job.advance(state, self._encode_documents)
@@ -158,11 +125,20 @@ class Job:
     """Documents on their way to ids.
 
     Document d is text[ends[d - 1] : ends[d]]. ids needs one place per byte and four more, or is
-    None to count only. offsets[d + 1] becomes where the ids of document d end.
+    None to count only. offsets[d + 1] becomes where the ids of document d end. `after` says what
+    stands after each document: -1 or an id, which takes a place more.
     """
 
-    def __init__(self, text: U8, ends: NDArray[np.int64], ids: U32 | None, limit: int) -> None:
+    def __init__(
+        self,
+        text: U8,
+        ends: NDArray[np.int64],
+        ids: U32 | None,
+        limit: int = NO_LIMIT,
+        after: NDArray[np.int64] | None = None,
+    ) -> None:
         self.text, self.ends, self.ids, self.limit = text, ends, ids, limit
+        self._with_after = ends if after is None else np.concatenate([ends, after])
         self.offsets = np.zeros(len(ends) + 1, np.int64)
         self.size = text.size
         self.n_ids = 0
@@ -173,7 +149,11 @@ class Job:
 
     def start(self, state: ThreadState) -> None:
         """Point a thread state at the first byte."""
-        state.control[AT_DOCUMENT : LIMIT + 1] = (0, 0, 0, -1, 0, -1, 0, self.limit)
+        state.control[AT_DOCUMENT : LIMIT + 1] = (
+            *(0, 0, 0, -1, 0, -1, 0),
+            len(self._with_after) > len(self.ends),
+            self.limit,
+        )
 
     def position(self, state: ThreadState) -> int:
         """Return how many bytes are encoded."""
@@ -181,11 +161,17 @@ class Job:
 
     def arguments(self, state: ThreadState, budget: int = BUDGET) -> tuple[int, ...]:
         """Return the arguments of the kernel."""
-        ids_address = 0 if self.ids is None else self.ids.ctypes.data
         return (
-            state.address, self.text.ctypes.data, self.size, self.ends.ctypes.data, len(self.ends),
-            ids_address, 0 if self.ids is None else self.ids.size, self.offsets.ctypes.data, budget,
-        )  # fmt: skip
+            state.address,
+            self.text.ctypes.data,
+            self.size,
+            self._with_after.ctypes.data,
+            len(self.ends),
+            0 if self.ids is None else self.ids.ctypes.data,
+            0 if self.ids is None else self.ids.size,
+            self.offsets.ctypes.data,
+            budget,
+        )
 
     def advance(self, state: ThreadState, encode_documents: Callable[..., int]) -> None:
         """Encode about BUDGET bytes."""
@@ -205,9 +191,13 @@ class Job:
             document = int(control[AT_DOCUMENT])
             first = int(self.ends[document - 1]) if document else 0
             token, position = int(control[NEXT_ADDED_TOKEN]), int(control[NEXT_ADDED]) - first
-            self.refusal, self.done = Refusal(token, document, position), True
+            self.refuse(Refusal(token, document, position))
         elif why != PAUSED:
             raise RuntimeError(f"a kernel failed with status {why}; please report this text")
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Stop at an added token."""
+        self.refusal, self.done = refusal, True
 
     def giant_end(self, state: ThreadState) -> int:
         """Return where the one pretoken at AT_BYTE, which is longer than a window, ends."""

@@ -18,11 +18,13 @@ GROUPS = {
     "core": {
         "encode_text": Entry(_KERNELS + "encode", 4),
         "encode_documents": Entry(_KERNELS + "encode", 9),
+        "find_all_added": Entry(_KERNELS + "added", 5),
         "giant_end": Entry(_KERNELS + "giant", 5),
         "merge_giant": Entry(_KERNELS + "giant", 4),
         "build_merges": Entry(_KERNELS + "build", 7),
         "build_words": Entry(_KERNELS + "build", 6),
         "find_pretokens": Entry(_KERNELS + "pretokens", 5),
+        "find_change": Entry(_KERNELS + "normalize", 5),
         "measure_ids": Entry(_KERNELS + "decode", 5),
         "decode_ids": Entry(_KERNELS + "decode", 7),
     },

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.cuts import can_cut, cut_points
-from numbatok.encoder import NO_LIMIT, Encoder, Job, Policy, Refusal
+from numbatok.encoder import NO_LIMIT, Encoder, Job
 from numbatok.native import address, compile_driver, interpreted
+from numbatok.policy import Policy, Refusal
 from numbatok.spec import AddedToken
-from numbatok.tables import U8
+from numbatok.tables import BREAK_DOCUMENT, U8
 
 WORTH_BYTES = 1 << 19  # less is done by one thread in about a millisecond
 LOAD_BYTES = 64 << 20  # Numba takes 0.9 s to load: worth it after as much text as that
@@ -69,15 +70,49 @@ def encode(
     tokens: tuple[AddedToken, ...] = (),
     counting: bool = False,
     on_progress: Callable[[int], None] | None = None,
+    limit: int = NO_LIMIT,
 ) -> Job:
-    """Encode documents on one core or on all; the result is the same. See Encoder.run."""
-    if _pays(text.size) and is_allowed() and _entered.acquire(blocking=False):
+    """Encode documents on one core or on all; the result is the same.
+
+    Document d is text[ends[d - 1] : ends[d]]. The job has ids (None when counting), n_ids and the
+    offsets of the documents, or the added token that the call refuses. With a limit it stops
+    soon after more ids are known.
+    """
+    if encoder.preparation.is_idle() or encoder.preparation.is_direct(text):
+        return _encode(encoder, text, ends, policy, tokens, counting, on_progress, limit, None)
+    prepared = encoder.preparation.prepare(text, ends, policy)
+    if isinstance(prepared, Refusal):
+        job = Job(text, ends, None)
+        job.refuse(prepared)
+        return job
+    quiet, after = policy.without_search(), prepared.after
+    job = _encode(
+        encoder, prepared.text, prepared.ends, quiet, (), counting, on_progress, limit, after
+    )
+    job.offsets = np.concatenate([job.offsets[:1], job.offsets[1:][after == BREAK_DOCUMENT]])
+    return job
+
+
+def _encode(
+    encoder: Encoder,
+    text: U8,
+    ends: NDArray[np.int64],
+    policy: Policy,
+    tokens: tuple[AddedToken, ...],
+    counting: bool,
+    on_progress: Callable[[int], None] | None,
+    limit: int,
+    after: NDArray[np.int64] | None,
+) -> Job:
+    """Encode documents that are prepared, on one core or on all."""
+    if limit == NO_LIMIT and _pays(text.size) and is_allowed() and _entered.acquire(blocking=False):
         try:
-            return _encode_parts(encoder, text, ends, policy, tokens, counting, on_progress)
+            return _encode_parts(encoder, text, ends, policy, tokens, counting, on_progress, after)
         finally:
             _entered.release()
-    ids = None if counting else np.empty(text.size + 4, np.uint32)
-    return encoder.run(text, ends, ids, policy, NO_LIMIT, on_progress)
+    n_after = 0 if after is None else len(after)
+    ids = None if counting else np.empty(text.size + n_after + 4, np.uint32)
+    return encoder.run(text, ends, ids, policy, limit, on_progress, after)
 
 
 def _encode_parts(
@@ -88,12 +123,15 @@ def _encode_parts(
     tokens: tuple[AddedToken, ...],
     counting: bool,
     on_progress: Callable[[int], None] | None,
+    after: NDArray[np.int64] | None,
 ) -> Job:
     """Cut the documents into parts, encode some side by side at a time, and join the results."""
     together = PARTS_PER_THREAD * n_threads()
     n_parts = max(together, text.size // PART_BYTES)
-    cuts = cut_points(text, ends, n_parts) if can_cut(tokens, policy.actions) else []
-    whole = _Whole(text, ends, cuts, counting)
+    cuts: list[int] = []
+    if after is None and can_cut(tokens, policy.actions):
+        cuts = cut_points(text, ends, n_parts)
+    whole = _Whole(text, ends, cuts, counting, after)
     bounds = np.searchsorted(whole.pieces, [text.size * p // n_parts for p in range(1, n_parts)])
     spans = list(pairwise(np.unique([0, *bounds.tolist(), len(whole.pieces)]).tolist()))
     for at in range(0, len(spans), together):
@@ -160,13 +198,21 @@ class _Whole:
     took 1.5 times as long for 200 MB.
     """
 
-    def __init__(self, text: U8, ends: NDArray[np.int64], cuts: list[int], counting: bool) -> None:
-        self._text, self._ends, self._counting = text, ends, counting
+    def __init__(
+        self,
+        text: U8,
+        ends: NDArray[np.int64],
+        cuts: list[int],
+        counting: bool,
+        after: NDArray[np.int64] | None,
+    ) -> None:
+        self._text, self._ends, self._counting, self._after = text, ends, counting, after
         at = np.searchsorted(ends, cuts)
         self.pieces = np.insert(ends, at, cuts) if cuts else ends
         self._cuts = at + np.arange(len(cuts))  # which pieces end at a cut
         self._offsets = np.zeros(len(self.pieces) + 1, np.int64)
-        self._ids = np.empty(0 if counting else min(text.size + 4, FIRST_IDS), np.uint32)
+        self._bound = text.size + 4 + (0 if after is None else len(after))  # of the ids
+        self._ids = np.empty(0 if counting else min(self._bound, FIRST_IDS), np.uint32)
         self._work = np.empty(0, np.uint32)
         self._n_ids = self._n_pieces = self._n_bytes = 0
         self._refusal: Refusal | None = None
@@ -175,16 +221,17 @@ class _Whole:
         """Return the jobs of pieces first ... last - 1 of each span."""
         starts = [int(self.pieces[first - 1]) if first else 0 for first, _ in spans]
         stops = [int(self.pieces[last - 1]) for _, last in spans]
-        needed = stops[-1] - starts[0] + 4 * len(spans)
+        extra = [4 + (0 if self._after is None else last - first) for first, last in spans]
+        needed = stops[-1] - starts[0] + sum(extra)
         if not self._counting and self._work.size < needed:
             self._work = np.empty(needed, np.uint32)
         jobs, at = [], 0
-        for (first, last), start, stop in zip(spans, starts, stops, strict=True):
-            room = stop - start + 4
+        for (first, last), start, stop, more in zip(spans, starts, stops, extra, strict=True):
+            room = stop - start + more
             place = None if self._counting else self._work[at : at + room]
-            jobs.append(
-                Job(self._text[start:stop], self.pieces[first:last] - start, place, NO_LIMIT)
-            )
+            after = None if self._after is None else self._after[first:last]
+            ends = self.pieces[first:last] - start
+            jobs.append(Job(self._text[start:stop], ends, place, after=after))
             at += room
         return jobs
 
@@ -214,14 +261,14 @@ class _Whole:
         """Have room for `needed` ids, and for all there will be if the text goes on as it was."""
         if needed > self._ids.size:
             foreseen = int(1.1 * needed * self._text.size / max(self._n_bytes, 1))
-            self._ids.resize(min(max(needed, foreseen), self._text.size + 4), refcheck=False)
+            self._ids.resize(min(max(needed, foreseen), self._bound), refcheck=False)
 
     def job(self) -> Job:
         """Return one job that has the results of all parts."""
         ids = None if self._counting else self._ids
         if ids is not None:
             ids.resize(self._n_ids, refcheck=False)
-        whole = Job(self._text, self._ends, ids, NO_LIMIT)
+        whole = Job(self._text, self._ends, ids)
         whole.done, whole.n_ids, whole.refusal = True, self._n_ids, self._refusal
         whole.offsets = np.delete(self._offsets, self._cuts + 1)
         return whole

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, Union
 
 import numpy as np
 
-from numbatok.encoder import Policy, Refusal
 from numbatok.errors import InvalidType, InvalidUtf8, InvalidValue, SpecialTokenError
 from numbatok.spec import AddedToken
 from numbatok.tables import PLAIN, RECOGNIZE, REFUSE, U8
@@ -15,6 +15,32 @@ from numbatok.tables import PLAIN, RECOGNIZE, REFUSE, U8
 Special = Union[Literal["raise", "recognize", "plain"], Collection[str]]
 Invalid = Literal["byte-alphabet", "punct", "replace", "error"]
 INVALID = ("byte-alphabet", "punct", "replace", "error")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a call does with added tokens and with bytes that are not UTF-8."""
+
+    added_actions: U8  # [n_tokens] PLAIN, RECOGNIZE or REFUSE by added token
+    actions: U8  # the same for the driver; empty if it need not search
+    ill_formed: U8  # [256] classes
+
+    def without_search(self) -> Policy:
+        """Return the policy for texts in which the added tokens are found already."""
+        return replace(self, actions=self.actions[:0])
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An added token that the call refuses."""
+
+    token: int  # its number
+    document: int
+    position: int  # byte offset in the document
+
+    def moved(self, document: int, by: int) -> Refusal:
+        """Return the refusal as seen from the whole of which its documents are a part."""
+        return Refusal(self.token, document, self.position + by)
 
 
 class Policies:
@@ -41,7 +67,9 @@ class Policies:
         found = self._made.get((key, invalid))
         if found is None:
             _check_invalid(invalid)
-            found = Policy(self._actions(key), self._classes(invalid))
+            actions = self._actions(key)
+            searched = actions if actions.any() else actions[:0]
+            found = Policy(actions, searched, self._classes(invalid))
             self._made[key, invalid] = found
         return found
 
@@ -49,7 +77,7 @@ class Policies:
         return self._punctuation() if invalid == "punct" else self._ill_formed
 
     def _actions(self, special: object) -> U8:
-        """Return PLAIN, RECOGNIZE or REFUSE of each added token; empty if all are plain."""
+        """Return PLAIN, RECOGNIZE or REFUSE of each added token."""
         tokens = self._tokens
         if isinstance(special, frozenset):
             known = {token.content for token in tokens if token.special}
@@ -69,8 +97,7 @@ class Policies:
         for number, token in enumerate(tokens):
             if not token.special:
                 chosen[number] = RECOGNIZE
-        actions = np.array(chosen, np.uint8)
-        return actions if actions.any() else actions[:0]
+        return np.array(chosen, np.uint8)
 
 
 def _as_set(special: object) -> frozenset[str]:

@@ -38,6 +38,10 @@ class CharacterClasses(NamedTuple):
     ill_formed: U8  # [256] class of a byte that is part of no well-formed character
 
 
+MAY_CHANGE = 255  # class, in the tables of a normalization, of a character that it may change or
+# that may change what is before it; the other classes are canonical combining classes, up to 240
+
+
 class Scan(NamedTuple):
     """What a scan of one window reads and writes; the first part of State."""
 
@@ -116,10 +120,11 @@ class Batch(NamedTuple):
     entries: I64  # of each missed one: its entry in the memo, or NOT_IN_MEMO when ids is final
     new: U32  # pretokens that the memo did not hold
     new_entries: I64  # the entries made for them
-    breaks: I64  # [2 n] pretoken number, then BREAK_DOCUMENT or the id that stands there
+    breaks: I64  # [2 n] pretoken number, then what stands before it: the id of an added token;
+    # BREAK_DOCUMENT, a document ends; or BREAK_DOCUMENT - 1 - id, it ends with an id
 
 
-BREAK_DOCUMENT = -1  # in Batch.breaks: a document ends before this pretoken
+BREAK_DOCUMENT = -1
 
 
 class Work(NamedTuple):
@@ -152,6 +157,14 @@ NEITHER, WORD, SPACE = range(3)
 PLAIN, RECOGNIZE, REFUSE = range(3)  # what a call does with an added token
 
 
+class Search(NamedTuple):
+    """What a search for added tokens needs, apart from the driver's."""
+
+    added: AddedTokens
+    actions: U8  # [n_tokens] PLAIN, RECOGNIZE or REFUSE by added token
+    control: I64  # [N_CONTROL], of which the search uses its part
+
+
 class Vocabulary(NamedTuple):
     """The bytes of every id, for decoding."""
 
@@ -171,7 +184,9 @@ class Tables(NamedTuple):
     words: Entries
     long_words: U64  # as Memo.long_slots: tokens of more than 15 bytes
     long_word_bytes: U8
-    added: AddedTokens
+    added: AddedTokens  # all of them, for a text that is its own normalization
+    raw_added: AddedTokens  # those that are searched before normalization
+    normalized_added: AddedTokens  # and those that are after it
     vocabulary: Vocabulary
     merge_ids: U32  # [2 n_merges] ids of the two parts of each merge of the file, in rank order
 
@@ -203,9 +218,10 @@ SCAN_WINDOW, PRETOKEN_END, N_FUNCTIONS = range(3)
     NEXT_ADDED_END,
     NEXT_ADDED_TOKEN,  # its number, or -1
     SEARCH_FROM,  # where the search for the one after it starts
+    HAS_AFTER,  # 1 if `ends` goes on with what stands after each document: -1 or an id
     LIMIT,  # stop when more ids than this are known
     N_CONTROL,
-) = range(9)
+) = range(10)
 
 # Why the driver came back to Python.
 DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED = range(6)

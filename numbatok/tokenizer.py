@@ -14,10 +14,20 @@ from numbatok import formats, image, parallel
 from numbatok.batch import Side, TokenBatch
 from numbatok.compile import build_tables, ill_formed_classes
 from numbatok.decoding import Decoder, DecodeStream
-from numbatok.encoder import NO_LIMIT, Encoder, Job, Refusal
+from numbatok.encoder import NO_LIMIT, Encoder, Job
 from numbatok.errors import InvalidType, InvalidValue
 from numbatok.pattern import recognize
-from numbatok.policy import Invalid, Policies, Special, rows_to_bytes, special_token_error, to_bytes
+from numbatok.policy import (
+    Invalid,
+    Policies,
+    Policy,
+    Special,
+    rows_to_bytes,
+    special_token_error,
+    to_bytes,
+)
+from numbatok.preparation import Preparation
+from numbatok.scratch import SMALL_TEXT
 from numbatok.spec import TokenizerSpec
 from numbatok.tables import U8, U32, Tables
 from numbatok.vocabulary import Vocabulary
@@ -42,9 +52,13 @@ def load(
 
     Errors: UnknownTokenizerName, InvalidTokenizerFile, UnsupportedTokenizer.
     """
-    located = formats.locate(
-        source, pattern=pattern, special_tokens=special_tokens, download=download
+    return _open(
+        formats.locate(source, pattern=pattern, special_tokens=special_tokens, download=download)
     )
+
+
+def _open(located: formats.Located) -> Tokenizer:
+    """Return a tokenizer from its table image, or from its files, whose image is then kept."""
     found = image.open_image(located.digest)
     if found is not None:
         return Tokenizer(found.spec, found.tables, located)
@@ -66,7 +80,9 @@ class Tokenizer:
     ) -> None:
         self._spec, self._tables, self._located = spec, tables, located
         self._pattern = recognize(spec)
-        self._encoder = Encoder(tables, self._pattern)
+        self._preparation = Preparation(spec, tables)
+        self._encoder = Encoder(tables, self._pattern, self._preparation)
+        self._is_idle = self._preparation.is_idle()
         self._policies = Policies(spec.added_tokens, tables.classes.ill_formed, self._punctuation)
         self._strict = self._policies.get("raise")
         self._decoder = Decoder(spec, tables.vocabulary)
@@ -95,10 +111,30 @@ class Tokenizer:
         policy = self._strict
         if special != "raise" or invalid != "byte-alphabet":
             policy = self._policies.get(special, invalid)
-        ids = self._encoder.encode_one(data, policy)
-        if isinstance(ids, Refusal):
-            raise special_token_error(ids, self._spec.added_tokens[ids.token], None)
+        ids = None
+        if len(data) <= SMALL_TEXT and self._is_idle:
+            ids = self._encoder.encode_small(data, policy)
+        if ids is None:
+            ids = self._encode_one(data, policy)
         return self._with_template(ids) if template else ids
+
+    def _encode_one(self, data: bytes, policy: Policy) -> U32:
+        job = self._job([data], policy)
+        self._refuse(job, single=True)
+        assert job.ids is not None
+        job.ids.resize(job.n_ids, refcheck=False)
+        return job.ids
+
+    def _job(
+        self, rows: list[bytes], policy: Policy, counting: bool = False, limit: int = NO_LIMIT
+    ) -> Job:
+        """Encode texts on one core or on all."""
+        ends = np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), dtype=np.int64)
+        text = np.frombuffer(rows[0] if len(rows) == 1 else b"".join(rows), np.uint8)
+        tokens = self._spec.added_tokens
+        return parallel.encode(
+            self._encoder, text, ends, policy, tokens, counting=counting, limit=limit
+        )
 
     def encode_batch(
         self,
@@ -195,20 +231,16 @@ class Tokenizer:
         return data[start:]
 
     def _count(self, data: bytes, special: Special, invalid: Invalid, limit: int) -> Job:
-        ends = np.array([len(data)], np.int64)
         policy = self._policies.get(special, invalid)
-        job = self._encoder.run(np.frombuffer(data, np.uint8), ends, None, policy, limit)
+        job = self._job([data], policy, counting=True, limit=limit)
         self._refuse(job, single=True)
         return job
 
     def _encode_rows(
         self, texts: Iterable[str | bytes], special: Special, invalid: Invalid, counting: bool
     ) -> Job:
-        policy = self._policies.get(special, invalid)
         rows = rows_to_bytes(texts, invalid)
-        ends = np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), dtype=np.int64)
-        text = np.frombuffer(b"".join(rows), np.uint8)
-        job = parallel.encode(self._encoder, text, ends, policy, self._spec.added_tokens, counting)
+        job = self._job(rows, self._policies.get(special, invalid), counting)
         self._refuse(job)
         return job
 
@@ -223,15 +255,18 @@ class Tokenizer:
     def pretoken_ends(
         self, text: str | bytes, *, invalid: Invalid = "byte-alphabet"
     ) -> NDArray[np.int64]:
-        """Return where the pretokens of a text end, byte offsets, int64[n]; no token is special."""
-        data = to_bytes(text, invalid)
+        """Return where the pretokens of a text end, byte offsets, int64[n]; no token is special.
+
+        Where normalizers change the text, offsets are into the normalized one.
+        """
+        data = self._preparation.alter(to_bytes(text, invalid))
         return self._encoder.pretoken_ends(data, self._policies.get("plain", invalid))
 
     def pretokenize(
         self, text: str | bytes, *, invalid: Invalid = "byte-alphabet"
     ) -> list[str] | list[bytes]:
-        """Return the pretokens of a text, as str if the text is str."""
-        data = to_bytes(text, invalid)
+        """Return the pretokens of a text, normalized, as str if the text is str."""
+        data = self._preparation.alter(to_bytes(text, invalid))
         ends = self._encoder.pretoken_ends(data, self._policies.get("plain", invalid)).tolist()
         pieces = [data[a:b] for a, b in zip([0, *ends], ends, strict=False)]
         if isinstance(text, str):
@@ -330,7 +365,7 @@ class Tokenizer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._located is not None:
-            return formats.reload, (self._located.request,)
+            return _open, (self._located,)
         return _from_spec, (self._vocabulary.full_spec(),)
 
     def _punctuation(self) -> U8:

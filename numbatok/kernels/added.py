@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from numbatok._jit import i64, kernel, part, u64
+from numbatok._jit import entry, i64, kernel, part, u64
+from numbatok.addresses import opener, view_i64, view_u8
 from numbatok.kernels.utf8 import class_within
 from numbatok.tables import (
+    I64,
     LSTRIP,
     NEXT_ADDED,
     NEXT_ADDED_END,
@@ -18,7 +20,7 @@ from numbatok.tables import (
     WORD,
     AddedTokens,
     CharacterClasses,
-    State,
+    Search,
 )
 from numbatok.vector import (
     BLOCK,
@@ -31,17 +33,52 @@ ZERO, HALF, BYTE_BITS = u64(0), u64(32), u64(8)
 CHILD = u64(0xFFFF_FFFF)
 TRIE_MIX = u64(0x9E3779B97F4A7C15)
 NO_TOKEN = -1
+TRIPLE = 3  # int64 that `find_all_added` writes for each token
+
+open_search = opener(Search)
+
+
+@entry
+def find_all_added(
+    search_address: int, text_address: int, size: int, found_address: int, capacity: int
+) -> int:
+    """Find the added tokens of a text, from where control says; return how many were written.
+
+    found[3 k] becomes the number of a token, then its start and its end. As many as the capacity:
+    there may be more, and the search goes on there.
+    """
+    search = open_search(search_address)
+    text, found = view_u8(text_address, size), view_i64(found_address, TRIPLE * capacity)
+    added, actions, control = search.added, search.actions, search.control
+    count = i64(0)
+    while count < capacity:
+        find_added(text, i64(0), control[NEXT_ADDED_END], size, size, added, actions, control)
+        if control[NEXT_ADDED_TOKEN] < 0:
+            break
+        found[TRIPLE * count] = control[NEXT_ADDED_TOKEN]
+        found[TRIPLE * count + 1] = control[NEXT_ADDED]
+        found[TRIPLE * count + 2] = control[NEXT_ADDED_END]
+        count += 1
+    return count
 
 
 @kernel
-def find_added(text: U8, first: int, pos: int, stop: int, end: int, state: State) -> None:
+def find_added(
+    text: U8,
+    first: int,
+    pos: int,
+    stop: int,
+    end: int,
+    added: AddedTokens,
+    actions: U8,
+    control: I64,
+) -> None:
     """Find the first added token that starts in text[control[SEARCH_FROM]:stop] and acts as one.
 
     text[first:end] is the document and text[pos:] has not been encoded. Writes: NEXT_ADDED ... of
     control; without a token NEXT_ADDED is `stop` and the search goes on there. A token that is
     plain in this call, or no single word, is passed over whole: nothing is searched inside.
     """
-    added, control = state.added, state.control
     at = control[SEARCH_FROM]
     while True:
         at = next_candidate(text, at, stop, added)
@@ -50,7 +87,7 @@ def find_added(text: U8, first: int, pos: int, stop: int, end: int, state: State
         token, token_end = longest_match(text, at, end, added)
         if token < 0:
             at += 1
-        elif state.actions[token] == PLAIN or not is_isolated(
+        elif actions[token] == PLAIN or not is_isolated(
             text, first, at, token_end, end, token, added
         ):
             at = token_end

@@ -14,6 +14,7 @@ from numbatok.tables import (
     AT_ID,
     BREAK_DOCUMENT,
     DONE,
+    HAS_AFTER,
     I64,
     LIMIT,
     LIMIT_PASSED,
@@ -61,7 +62,7 @@ def encode_text(state_address: int, text_address: int, size: int, ids_address: i
     control = state.control
     control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID] = 0, 0, 0
     control[NEXT_ADDED], control[SEARCH_FROM] = -1, 0
-    control[LIMIT] = size
+    control[HAS_AFTER], control[LIMIT] = 0, size
     ends = view_i64(state_address, 0)
     text, ids = view_u8(text_address, size), view_u32(ids_address, size + 4)
     why = encode_from(state, state_address, text, ends, i64(1), ids, ends, size + 1)
@@ -82,7 +83,8 @@ def encode_documents(
 ) -> int:
     """Encode documents from where control says to ids; return why no further.
 
-    Document d is text[ends[d - 1] : ends[d]], the first starting at control's first AT_BYTE.
+    Document d is text[ends[d - 1] : ends[d]]. With HAS_AFTER what stands after each document
+    follows in `ends`: -1 or an id.
     offsets[d + 1] becomes where the ids of document d end. Without ids (capacity 0) they are only
     counted. DONE; PAUSED after about `budget` bytes; MEMO_FULL; WINDOW_SHORT: the pretoken at
     AT_BYTE is longer than the window; REFUSED: the added token in NEXT_ADDED_TOKEN stands at
@@ -90,7 +92,7 @@ def encode_documents(
     """
     state = open_state(state_address)
     text, ids = view_u8(text_address, size), view_u32(ids_address, capacity)
-    ends = view_i64(ends_address, n_documents)
+    ends = view_i64(ends_address, 2 * n_documents)
     offsets = view_i64(offsets_address, n_documents + 1)
     return encode_from(state, state_address, text, ends, n_documents, ids, offsets, budget)
 
@@ -153,7 +155,10 @@ def fill_batch(
         token = control[NEXT_ADDED_TOKEN]
         if pos == stop:
             if pos == end and token < 0:
-                breaks[2 * n_breaks], breaks[2 * n_breaks + 1] = count, BREAK_DOCUMENT
+                what = i64(BREAK_DOCUMENT)
+                if control[HAS_AFTER] != 0:
+                    what += BREAK_DOCUMENT - ends[n_documents + document]
+                breaks[2 * n_breaks], breaks[2 * n_breaks + 1] = count, what
                 document += 1
                 control[SEARCH_FROM] = pos
             elif state.actions[token] == REFUSE:
@@ -199,7 +204,7 @@ def next_stop(state: State, text: U8, first: int, pos: int, end: int) -> int:
     if state.added.flags.size == 0:
         reach = min(end, pos + state.scan.window.size)
     if control[NEXT_ADDED] < pos or (control[NEXT_ADDED_TOKEN] < 0 and control[NEXT_ADDED] < reach):
-        find_added(text, first, pos, reach, end, state)
+        find_added(text, first, pos, reach, end, state.added, state.actions, control)
     return i64(control[NEXT_ADDED])
 
 
@@ -249,10 +254,13 @@ def write_batch(
         number, what = batch.breaks[2 * b], batch.breaks[2 * b + 1]
         at = write_ids(batch, first, number, memo, ids, at)
         first = number
-        if what != BREAK_DOCUMENT:
+        if what >= 0:
             ids[at] = what
             at += 1
         else:
+            if what != BREAK_DOCUMENT:
+                ids[at] = BREAK_DOCUMENT - 1 - what
+                at += 1
             document += 1
             if offsets.size > 0:
                 offsets[document] = at
@@ -292,9 +300,8 @@ def count_batch(
         number, what = batch.breaks[2 * b], batch.breaks[2 * b + 1]
         at += count_ids(batch, first, number)
         first = number
-        if what != BREAK_DOCUMENT:
-            at += 1
-        else:
+        at += i64(what != BREAK_DOCUMENT)
+        if what < 0:
             document += 1
             if offsets.size > 0:
                 offsets[document] = at

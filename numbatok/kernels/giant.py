@@ -23,7 +23,7 @@ def giant_end(state_address: int, text_address: int, first: int, pos: int, end: 
             control[NEXT_ADDED_TOKEN] < 0 and control[NEXT_ADDED] < end
         ):
             text = view_u8(text_address, end)
-            find_added(text, first, pos, end, end, state)
+            find_added(text, first, pos, end, end, state.added, state.actions, control)
         stop = control[NEXT_ADDED]
     return i64(call_at(state.functions[PRETOKEN_END], state_address, text_address, pos, stop))
 

@@ -1,0 +1,247 @@
+"""Normalize text as a tokenizer's normalizers do; text that needs no change is only looked at.
+
+Unicode forms act on short stretches that a kernel finds; each stretch is worked out once in Python
+and remembered. Bytes that are not UTF-8 stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+
+import numpy as np
+
+from numbatok.character_classes import two_stages
+from numbatok.errors import UnsupportedTokenizer
+from numbatok.memory import addresses_of
+from numbatok.native import function
+from numbatok.spec import (
+    Lowercase,
+    Normalizer,
+    Prepend,
+    Replace,
+    Strip,
+    StripAccents,
+    UnicodeForm,
+)
+from numbatok.tables import MAY_CHANGE, U8
+from numbatok.unicode import normalization as data
+from numbatok.unicode import white_space
+
+Step = Callable[[bytes], bytes]
+
+
+class Normalization:
+    """The normalizers of one tokenizer."""
+
+    def __init__(self, normalizers: Sequence[Normalizer]) -> None:
+        self._steps = [_step(normalizer) for normalizer in normalizers]
+
+    def __bool__(self) -> bool:
+        return bool(self._steps)
+
+    def may_change(self, text: U8) -> bool:
+        """Tell whether any step may change a text, seen as one document."""
+        return any(
+            step.finds_change(text) if isinstance(step, StretchStep) else True
+            for step in self._steps
+        )
+
+    def apply(self, text: bytes) -> bytes:
+        """Return the normalized text."""
+        for step in self._steps:
+            text = step(text)
+        return text
+
+
+def _step(normalizer: Normalizer) -> Step | StretchStep:
+    if isinstance(normalizer, UnicodeForm):
+        return _form_step(normalizer.form)
+    if isinstance(normalizer, Lowercase):
+        return _lowercase_step()
+    if isinstance(normalizer, StripAccents):
+        return _accents_step()
+    if isinstance(normalizer, Strip):
+        return _Strip(normalizer)
+    if isinstance(normalizer, Prepend):
+        content = normalizer.content.encode()
+        return lambda text: content + text if text else text
+    return _replace_step(normalizer)
+
+
+def _replace_step(normalizer: Replace) -> Step:
+    if normalizer.is_regex:
+        raise UnsupportedTokenizer(
+            f"normalizer Replace with the regex {normalizer.pattern!r} is not supported"
+        )
+    if not normalizer.pattern:
+        raise UnsupportedTokenizer("normalizer Replace: an empty pattern is not supported")
+    pattern, content = normalizer.pattern.encode(), normalizer.content.encode()
+    return lambda text: text.replace(pattern, content)
+
+
+class _Strip:
+    """Removes white space at the ends."""
+
+    def __init__(self, normalizer: Strip) -> None:
+        self._left, self._right = normalizer.left, normalizer.right
+        self._white = "".join(map(chr, np.flatnonzero(white_space()).tolist()))
+
+    def __call__(self, text: bytes) -> bytes:
+        decoded = text.decode("utf-8", "surrogateescape")
+        if self._left:
+            decoded = decoded.lstrip(self._white)
+        if self._right:
+            decoded = decoded.rstrip(self._white)
+        return decoded.encode("utf-8", "surrogateescape")
+
+
+class StretchStep:
+    """A step that changes short stretches of a text, each independent of the others."""
+
+    def __init__(self, kinds: U8, change: Callable[[str], str]) -> None:
+        self._classes = two_stages(kinds, np.zeros(256, np.uint8))
+        self._addresses = addresses_of(self._classes)
+        self._change = lru_cache(maxsize=1 << 16)(change)
+
+    def finds_change(self, text: U8) -> bool:
+        """Tell whether there is a stretch that may change."""
+        return self._find(text, 0) is not None
+
+    def __call__(self, text: bytes) -> bytes:
+        """Return the text with every stretch changed."""
+        content = np.frombuffer(text, np.uint8)
+        pieces, done = [], 0
+        while (stretch := self._find(content, done)) is not None:
+            start, end = stretch
+            changed = self._change(text[start:end].decode("utf-8", "surrogateescape"))
+            pieces += [text[done:start], changed.encode("utf-8", "surrogateescape")]
+            done = end
+        return b"".join([*pieces, text[done:]]) if pieces else text
+
+    def _find(self, text: U8, start: int) -> tuple[int, int] | None:
+        stretch = np.empty(2, np.int64)
+        found = function("find_change")(
+            self._addresses.ctypes.data, text.ctypes.data, start, text.size, stretch.ctypes.data
+        )
+        return (int(stretch[0]), int(stretch[1])) if found else None
+
+
+# --- Unicode forms --------------------------------------------------------------------------------
+
+
+@cache
+def _form_step(form: str) -> StretchStep:
+    tables = data.normalization_tables()
+    flag = {
+        "NFC": data.NFC_CHANGES,
+        "NFD": data.NFD_CHANGES,
+        "NFKC": data.NFKC_CHANGES,
+        "NFKD": data.NFKD_CHANGES,
+    }[form]
+    if form in ("NFC", "NFKC"):
+        flag |= data.COMBINES_BACKWARD
+    places = _places()
+    kinds = tables.combining[places].copy()
+    kinds[(tables.flags[places] & flag) != 0] = MAY_CHANGE
+    compatibility, composing = form.startswith("NFK"), form.endswith("C")
+
+    def change(text: str) -> str:
+        points = _ordered(_decomposed(map(ord, text), compatibility))
+        return "".join(map(chr, _composed(points) if composing else points))
+
+    return StretchStep(kinds, change)
+
+
+def _places() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return where each code point is in the columns of the normalization tables."""
+    points = np.arange(0x110000)
+    pages = data.normalization_tables().pages.astype(np.int64)
+    return pages[points >> 8] << 8 | points & 0xFF
+
+
+def _decomposed(points: Iterable[int], compatibility: bool) -> list[int]:
+    result: list[int] = []
+    for point in points:
+        syllable = point - data.HANGUL_SYLLABLES
+        if 0 <= syllable < data.HANGUL_SYLLABLE_COUNT:
+            rest, trailing = divmod(syllable, data.HANGUL_TRAILING_COUNT)
+            leading, vowel = divmod(rest, data.HANGUL_VOWEL_COUNT)
+            result += [data.HANGUL_LEADING + leading, data.HANGUL_VOWELS + vowel]
+            if trailing:
+                result.append(data.HANGUL_TRAILING + trailing)
+        else:
+            result += data.decomposition(point, compatibility) or (point,)
+    return result
+
+
+def _ordered(points: list[int]) -> list[int]:
+    """Sort each run of combining characters by class, equal ones staying in order."""
+    start = 0
+    while start < len(points):
+        end = start
+        while end < len(points) and data.combining_class(points[end]):
+            end += 1
+        if end - start > 1:
+            points[start:end] = sorted(points[start:end], key=data.combining_class)
+        start = max(end, start) + 1
+    return points
+
+
+def _composed(points: list[int]) -> list[int]:
+    """Compose each starter with what follows it and is not blocked from it."""
+    result: list[int] = []
+    starter, last = -1, 0
+    for point in points:
+        kind = data.combining_class(point)
+        blocked = starter >= 0 and starter < len(result) - 1 and last >= kind
+        if starter >= 0 and not blocked and (made := _pair(result[starter], point)) is not None:
+            result[starter] = made
+            continue
+        if kind == 0:
+            starter, last = len(result), 0
+        else:
+            last = kind
+        result.append(point)
+    return result
+
+
+def _pair(first: int, second: int) -> int | None:
+    leading, vowel = first - data.HANGUL_LEADING, second - data.HANGUL_VOWELS
+    if 0 <= leading < data.HANGUL_LEADING_COUNT and 0 <= vowel < data.HANGUL_VOWEL_COUNT:
+        number = (leading * data.HANGUL_VOWEL_COUNT + vowel) * data.HANGUL_TRAILING_COUNT
+        return data.HANGUL_SYLLABLES + number
+    syllable, trailing = first - data.HANGUL_SYLLABLES, second - data.HANGUL_TRAILING
+    if (
+        0 <= syllable < data.HANGUL_SYLLABLE_COUNT
+        and syllable % data.HANGUL_TRAILING_COUNT == 0
+        and 0 < trailing < data.HANGUL_TRAILING_COUNT
+    ):
+        return first + trailing
+    return data.composition(first, second)
+
+
+# --- one character at a time ----------------------------------------------------------------------
+
+
+class _Translate:
+    """Replaces each character by itself, wherever it stands."""
+
+    def __init__(self, table: Mapping[int, str]) -> None:
+        self._table = table
+
+    def __call__(self, text: bytes) -> bytes:
+        decoded = text.decode("utf-8", "surrogateescape").translate(self._table)
+        return decoded.encode("utf-8", "surrogateescape")
+
+
+@cache
+def _lowercase_step() -> Step:
+    changed = np.flatnonzero(data.normalization_tables().lowercase[_places()]).tolist()
+    return _Translate({point: "".join(map(chr, data.lowercase(point))) for point in changed})
+
+
+@cache
+def _accents_step() -> Step:
+    accents = data.normalization_tables().flags[_places()] & data.IS_ACCENT
+    return _Translate(dict.fromkeys(np.flatnonzero(accents).tolist(), ""))

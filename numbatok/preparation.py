@@ -1,0 +1,155 @@
+"""What happens to a text before pretokens: added tokens, normalizers, the prefix space.
+
+In Hugging Face's order: added tokens with normalized=False are found in the text as it came; what
+is between them is normalized; the other added tokens are found in that; what is left gets a space
+put before it if the tokenizer wants one. Most texts of most tokenizers need none of this: then the
+driver finds all added tokens by itself while it encodes (`is_direct`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numbatok.memory import addresses_of
+from numbatok.native import function
+from numbatok.normalization import Normalization
+from numbatok.policy import Policy, Refusal
+from numbatok.spec import AddedToken, ByteLevel, TokenizerSpec
+from numbatok.tables import (
+    BREAK_DOCUMENT,
+    N_CONTROL,
+    NEXT_ADDED,
+    REFUSE,
+    U8,
+    AddedTokens,
+    Search,
+    Tables,
+)
+
+CHUNK = 256  # added tokens found in one call
+
+
+class Prepared(NamedTuple):
+    """Pieces of documents, ready for the scan."""
+
+    text: U8
+    ends: NDArray[np.int64]  # [n_pieces] where each piece ends
+    after: NDArray[np.int64]  # [n_pieces] the id that follows, or -1: its document ends here
+
+
+class Preparation:
+    """Prepares the texts of one tokenizer."""
+
+    def __init__(self, spec: TokenizerSpec, tables: Tables) -> None:
+        self._tables, self._ids = tables, tables.added.ids.tolist()
+        self._normalization = Normalization(spec.normalizers)
+        self._prefix_space = has_prefix_space(spec)
+        self._always = self._prefix_space or overlap(spec.added_tokens)
+
+    def is_idle(self) -> bool:
+        """Tell whether no text ever needs to be prepared."""
+        return not self._always and not self._normalization
+
+    def alter(self, data: bytes) -> bytes:
+        """Return a text without added tokens as the scan sees it: normalized, with its space."""
+        return self._prefixed(self._normalization.apply(data))
+
+    def is_direct(self, text: U8) -> bool:
+        """Tell whether the driver may take a text as it is."""
+        if self._always:
+            return False
+        return not self._normalization or not self._normalization.may_change(text)
+
+    def prepare(self, text: U8, ends: NDArray[np.int64], policy: Policy) -> Prepared | Refusal:
+        """Return the pieces of documents, or the added token that the call refuses."""
+        pieces: list[bytes] = []
+        after: list[int] = []
+        start = 0
+        for document, end in enumerate(ends.tolist()):
+            data = text[start:end].tobytes()
+            for piece, token, position in self._pieces(data, policy.added_actions):
+                if token >= 0 and policy.added_actions[token] == REFUSE:
+                    return Refusal(token, document, position)
+                pieces.append(self._prefixed(piece))
+                after.append(self._ids[token] if token >= 0 else BREAK_DOCUMENT)
+            start = end
+        sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
+        whole = np.frombuffer(b"".join(pieces), np.uint8)
+        return Prepared(whole, np.cumsum(sizes), np.array(after, np.int64))
+
+    def _prefixed(self, piece: bytes) -> bytes:
+        if self._prefix_space and piece and not piece.startswith(b" "):
+            return b" " + piece
+        return piece
+
+    def _pieces(self, data: bytes, actions: U8) -> Iterator[tuple[bytes, int, int]]:
+        """Yield the pieces of a document with the number of the token after each, last -1."""
+        for raw, raw_token, position in split(data, self._tables.raw_added, actions):
+            normalized = self._normalization.apply(raw) if raw else raw
+            for piece, token, at in split(normalized, self._tables.normalized_added, actions):
+                if token >= 0:
+                    yield piece, token, at
+                else:
+                    yield piece, raw_token, position
+
+
+def split(data: bytes, added: AddedTokens, actions: U8) -> Iterator[tuple[bytes, int, int]]:
+    """Yield what is between the added tokens of a text, each with the token after it, last -1."""
+    start = 0
+    for token, at, end in find_all(data, added, actions):
+        yield data[start:at], token, at
+        start = end
+    yield data[start:], -1, len(data)
+
+
+def find_all(data: bytes, added: AddedTokens, actions: U8) -> Iterator[tuple[int, int, int]]:
+    """Yield number, start and end of every added token that a call does not take as plain."""
+    if added.tokens.size <= 1 or not data or not actions.any():
+        return
+    control = np.zeros(N_CONTROL, np.int64)
+    control[NEXT_ADDED] = -1
+    addresses = addresses_of(Search(added, actions, control))
+    text, found = np.frombuffer(data, np.uint8), np.empty(3 * CHUNK, np.int64)
+    count = CHUNK
+    while count == CHUNK:
+        count = function("find_all_added")(
+            addresses.ctypes.data, text.ctypes.data, len(data), found.ctypes.data, CHUNK
+        )
+        triples = found[: 3 * count].tolist()
+        yield from zip(triples[::3], triples[1::3], triples[2::3], strict=True)
+
+
+def has_prefix_space(spec: TokenizerSpec) -> bool:
+    """Tell whether the first step of the pre-tokenizers puts a space before each text."""
+    steps = spec.pre_tokenizers
+    return bool(steps) and isinstance(steps[0], ByteLevel) and steps[0].add_prefix_space
+
+
+def overlap(tokens: Sequence[AddedToken]) -> bool:
+    """Tell whether the order of the two searches can matter: then they are done one by one."""
+    raw = [token.content for token in tokens if not token.normalized]
+    normalized = [token.content for token in tokens if token.normalized]
+    if not raw or not normalized:
+        return False
+    if any(token.lstrip or token.rstrip or token.single_word for token in tokens):
+        return True
+    return _touch(raw, normalized) or _touch(normalized, raw)
+
+
+def _touch(some: Sequence[str], others: Sequence[str]) -> bool:
+    """Tell whether one of `others` can start inside one of `some`."""
+    prefixes = {content[:k] for content in others for k in range(1, len(content) + 1)}
+    whole = set(others)
+    for content in some:
+        for start in range(len(content)):
+            for end in range(start + 1, len(content) + 1):
+                piece = content[start:end]
+                if piece not in prefixes:
+                    break
+                if piece in whole or end == len(content):
+                    return True
+    return False
