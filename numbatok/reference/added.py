@@ -87,13 +87,10 @@ def decide(spec: TokenizerSpec, special: Special) -> dict[str, Decision]:
 
 
 def needles(spec: TokenizerSpec) -> tuple[list[Needle], list[Needle]]:
-    """Return what is searched for in the raw and in the normalized text.
-
-    Special tokens come first: of two with the same spelling the first one wins.
-    """
+    """Return what is searched for in the raw and in the normalized text."""
     raw: list[Needle] = []
     normalized: list[Needle] = []
-    for token in sorted(spec.added_tokens, key=lambda token: not token.special):
+    for token in spec.added_tokens:
         content = characters(token.content)
         if not token.normalized:
             raw.append(Needle(tuple(content), token))
@@ -101,7 +98,14 @@ def needles(spec: TokenizerSpec) -> tuple[list[Needle], list[Needle]]:
         spelled = normalize(spec.normalizers, content)
         if not spelled:
             raise UnsupportedTokenizer(
-                f"added token {token.content!r}: nothing is left of it after normalization"
+                f"added token {token.content!r}: nothing is left of it after normalization, and "
+                "Hugging Face's library then finds it everywhere or panics"
+            )
+        twin = next((n.token for n in normalized if n.characters == tuple(spelled)), None)
+        if twin is not None:
+            raise UnsupportedTokenizer(
+                f"added tokens {twin.content!r} and {token.content!r} are the same after "
+                "normalization; Hugging Face's library finds a random one of them"
             )
         normalized.append(Needle(tuple(spelled), token))
     return raw, normalized
@@ -113,7 +117,8 @@ def find(
     """Return the tokens found and the gaps between them.
 
     The search goes on behind the token itself, not behind the white space that it takes on its
-    right; so one in that white space is found too, and comes without a gap before it.
+    right; so one in that white space is found too, and comes without a gap before it. If it takes
+    white space on its left, nothing is left for itself, and it vanishes.
     """
     segments: list[Segment] = []
     position = gap_start = 0
@@ -129,7 +134,8 @@ def find(
         start, end = _with_white(atoms, start, end, gap_start, needle.token)
         if gap_start < start:
             segments.append(Segment(tuple(atoms[gap_start:start])))
-        segments.append(Segment(tuple(atoms[start:end]), needle.token))
+        if start < end:
+            segments.append(Segment(tuple(atoms[start:end]), needle.token))
         gap_start = end
     if gap_start < len(atoms):
         segments.append(Segment(tuple(atoms[gap_start:])))
@@ -137,15 +143,13 @@ def find(
 
 
 def longest_at(atoms: Sequence[Atom], start: int, searched: Sequence[Needle]) -> Needle | None:
-    """Return the longest token that stands at a position, of several the first."""
-    best: Needle | None = None
-    for needle in searched:
-        length = len(needle.characters)
-        if best is not None and length <= len(best.characters):
-            continue
-        if same_characters(atoms[start : start + length], needle.characters):
-            best = needle
-    return best
+    """Return the longest token that stands at a position, None if there is none."""
+    found = [
+        needle
+        for needle in searched
+        if same_characters(atoms[start : start + len(needle.characters)], needle.characters)
+    ]
+    return max(found, key=lambda needle: len(needle.characters), default=None)
 
 
 def same_characters(found: Sequence[Atom], wanted: Sequence[Atom]) -> bool:

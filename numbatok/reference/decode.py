@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from numbatok.errors import UnknownIdError
-from numbatok.reference.atoms import byte_alphabet
+from numbatok.reference.atoms import byte_alphabet, characters, join
 from numbatok.reference.decoders import decoder_steps
+from numbatok.reference.normalize import normalize
 from numbatok.spec import TokenizerSpec
 
 
@@ -40,7 +41,8 @@ def decode(spec: TokenizerSpec, ids: Iterable[int], skip_special: bool = False) 
 class DecodeStream:
     """Decodes ids as they arrive; what it returns, joined, is the text decoded at once.
 
-    strings   what each id is called in the file: an added token before a vocabulary entry
+    strings   what each id is called: an added token, normalized if it is searched in normalized
+              text, before a vocabulary entry
     """
 
     def __init__(self, spec: TokenizerSpec, skip_special: bool = False) -> None:
@@ -80,5 +82,8 @@ def _strings(spec: TokenizerSpec) -> dict[int, str]:
         for token, number in spec.model.tokens.items()
     }
     strings.update({number: string for string, number in spec.model.opaque.items()})
-    strings.update({token.id: token.content for token in spec.added_tokens})
+    for token in spec.added_tokens:
+        content = characters(token.content)
+        spelled = normalize(spec.normalizers, content) if token.normalized else content
+        strings[token.id] = join(spelled).decode()
     return strings
