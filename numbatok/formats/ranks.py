@@ -42,7 +42,8 @@ def read_ranks(data: bytes, file: str) -> dict[bytes, int]:
         except Base64Error:
             sound = False
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
-        if not sound or len(encoded) != lines or max(map(len, numbers), default=9) > 8:
+        shape = (len(encoded), len(numbers)) == (lines, lines)
+        if not sound or not shape or max(map(len, numbers), default=9) > 8:
             tokens, numbers = _read_lines(data, file)
         ranks = dict(zip(tokens, map(int, numbers), strict=True))
     if len(ranks) < len(tokens) or len(set(ranks.values())) < len(ranks):
