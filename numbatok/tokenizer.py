@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numbatok.show import Shown
+    from numbatok.verification import Report
 
 
 def load(
@@ -345,6 +346,21 @@ class Tokenizer:
     def token_bytes(self, i: int) -> bytes:
         """Return the bytes of a token. Errors: UnknownIdError."""
         return self._vocabulary.token_bytes(operator.index(i))
+
+    def verify(self, reference: Any = None, texts: Iterable[str | bytes] | None = None) -> Report:
+        """Compare with another implementation on seeded text of all kinds, for a few seconds.
+
+        reference   a tokenizers.Tokenizer, a tiktoken.Encoding, the path of a file that one of
+                    them reads, or None for the pipeline in plain Python (numbatok.reference)
+        texts       the texts to compare on, instead of seeded ones
+
+        The Report is true if all was equal; printed, it shows the counts and the first difference.
+
+        Errors: InvalidType, UnsupportedTokenizer, ImportError if the library is not installed.
+        """
+        from numbatok.verification import verify
+
+        return verify(self, self._vocabulary.full_spec, reference, texts)
 
     # --- the whole --------------------------------------------------------------------------------
 
