@@ -41,6 +41,9 @@ CLEAN_UPS = {
 }
 
 
+HEX_DIGITS = set("0123456789abcdefABCDEF")
+
+
 # --- decoders of which each token has its own result ---
 
 
@@ -221,11 +224,14 @@ class ByteLevelStep(Step):
 
 
 def fallback_byte(token: str) -> int | None:
-    """Return the byte that a token `<0xHH>` stands for, None if it is no such token."""
+    """Return the byte that a token `<0xHH>` stands for, None if it is no such token.
+
+    The library reads a number in base 16, for which `+F` is one too.
+    """
     if len(token.encode()) != 6 or not (token.startswith("<0x") and token.endswith(">")):
         return None
-    digits = token[3:5]
-    return int(digits, 16) if all(c in "0123456789abcdefABCDEF" for c in digits) else None
+    digits = token[3:5].removeprefix("+")
+    return int(digits, 16) if digits and set(digits) <= HEX_DIGITS else None
 
 
 def decoder_steps(spec: TokenizerSpec) -> list[Step]:
