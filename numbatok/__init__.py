@@ -23,6 +23,7 @@ from numbatok.errors import (
 from numbatok.version import __version__
 
 if TYPE_CHECKING:
+    from numbatok.arrow import encode_arrow
     from numbatok.batch import TokenBatch
     from numbatok.tokenizer import Tokenizer, load
     from numbatok.warm import warmup
@@ -41,6 +42,7 @@ __all__ = [
     "UnknownTokenizerName",
     "UnsupportedTokenizer",
     "__version__",
+    "encode_arrow",
     "load",
     "warmup",
 ]
@@ -48,6 +50,7 @@ __all__ = [
 _LAZY = {
     "TokenBatch": "numbatok.batch",
     "Tokenizer": "numbatok.tokenizer",
+    "encode_arrow": "numbatok.arrow",
     "load": "numbatok.tokenizer",
     "warmup": "numbatok.warm",
 }

@@ -150,6 +150,27 @@ def join_rows(rows: list[NDArray[np.uint32]]) -> TokenBatch:
     return TokenBatch(ids.astype(np.uint32, copy=False), offsets)
 
 
+def insert_around(
+    ids: NDArray[np.uint32],
+    offsets: NDArray[np.int64],
+    before: NDArray[np.uint32],
+    after: NDArray[np.uint32],
+    rows: NDArray[np.bool_] | None = None,
+) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return ids and offsets with `before` and `after` put around each row, or those in `rows`."""
+    first, last = offsets[:-1], offsets[1:]
+    if rows is not None:
+        first, last = first[rows], last[rows]
+    n_before, n_around = before.size, before.size + after.size
+    places = np.empty((len(first), n_around), np.int64)
+    places[:, :n_before], places[:, n_before:] = first[:, None], last[:, None]
+    around = np.tile(np.concatenate([before, after]), len(first))
+    counts: Any = n_around if rows is None else np.where(rows, n_around, 0)
+    longer = offsets.copy()
+    longer[1:] += np.cumsum(np.broadcast_to(counts, len(offsets) - 1))
+    return np.insert(ids, places.reshape(-1), around), longer
+
+
 def _check_side(side: Any) -> None:
     if side not in ("left", "right"):
         raise InvalidValue(f"side is {side!r}, 'left' or 'right' is needed")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from numbatok.errors import InvalidType, UnknownIdError
 from numbatok.native import function
 from numbatok.spec import TokenizerSpec
-from numbatok.tables import HOLE, SPECIAL, U32, Vocabulary
+from numbatok.tables import HOLE, SPECIAL, U8, U32, Vocabulary
 
 
 class Decoder:
@@ -22,7 +22,7 @@ class Decoder:
         self._vocabulary = vocabulary
         self._size = len(vocabulary.kinds)
         self._known = (vocabulary.kinds != HOLE).astype(np.uint8)
-        self._special = ((vocabulary.kinds & SPECIAL) != 0).astype(np.uint8)
+        self.special: U8 = ((vocabulary.kinds & SPECIAL) != 0).astype(np.uint8)  # 1 where it is
         self._none = np.zeros(self._size, np.uint8)
         self.lengths: NDArray[np.int64] = np.diff(vocabulary.starts)  # bytes of each id
 
@@ -39,7 +39,7 @@ class Decoder:
         if size < 0:
             raise self.unknown_id(int(numbers[-1 - size]), -1 - size, row)
         text = np.empty(size, np.uint8)
-        skip = self._special if skip_special else self._none
+        skip = self.special if skip_special else self._none
         written = function("decode_ids")(
             *place, vocabulary.bytes.ctypes.data, skip.ctypes.data, text.ctypes.data
         )
@@ -54,7 +54,7 @@ class Decoder:
 
     def is_special(self, i: int) -> bool:
         """Tell whether an id of the vocabulary is a special token."""
-        return bool(self._special[i])
+        return bool(self.special[i])
 
     def unknown_id(self, i: int, position: int | None, row: int | None) -> UnknownIdError:
         """Return the error of an id that is not in the vocabulary."""

@@ -119,11 +119,22 @@ def _some(names: Sequence[str], limit: int = 8) -> str:
     return shown + (f" and {len(names) - limit} more" if len(names) > limit else "") or "none"
 
 
-def special_token_error(refusal: Refusal, token: AddedToken, row: int | None) -> SpecialTokenError:
-    """Return the error of a text that contains a special token which the call refuses."""
-    place = "the text" if row is None else f"row {row}"
+def special_token_error(
+    refusal: Refusal,
+    token: AddedToken,
+    row: int | None,
+    rows: tuple[int, int] | None = None,
+    source: str = "",
+) -> SpecialTokenError:
+    """Return the error of a text that contains a special token which the call refuses.
+
+    rows     how many rows contain it, of how many that were looked at
+    source   where the rows are from
+    """
+    place = "the text" if row is None else f"row {row}{f' of {source}' if source else ''}"
+    also = f" {rows[0]:,} of {rows[1]:,} rows contain it." if rows else ""
     return SpecialTokenError(
-        f"{place} contains the special token {token.content!r} at byte {refusal.position}. "
+        f"{place} contains the special token {token.content!r} at byte {refusal.position}.{also} "
         f"If it may act as one, pass special='recognize' or special={{{token.content!r}}}; "
         "if it is plain text, pass special='plain'."
     )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok import formats, image, parallel
-from numbatok.batch import Side, TokenBatch
+from numbatok.batch import Side, TokenBatch, insert_around
 from numbatok.compile import build_tables, ill_formed_classes
 from numbatok.decoding import Decoder, DecodeStream
 from numbatok.encoder import NO_LIMIT, Encoder, Job
@@ -251,6 +251,26 @@ class Tokenizer:
             row = None if single else job.refusal.document
             raise special_token_error(job.refusal, token, row)
 
+    # --- columns: see numbatok.arrow --------------------------------------------------------------
+
+    def encode_arrow(self, column: Any, special: Special = "raise", **options: Any) -> Any:
+        """Return the ids of each row of an Arrow column; see `numbatok.encode_arrow`."""
+        from numbatok.arrow import encode_arrow
+
+        return encode_arrow(column, self, special, **options)
+
+    def count_arrow(self, column: Any, special: Special = "plain", **options: Any) -> Any:
+        """Return how many ids each row of an Arrow column has, int64; options as `count`."""
+        from numbatok.arrow import count_arrow
+
+        return count_arrow(column, self, special, **options)
+
+    def decode_arrow(self, column: Any, skip_special: bool = False) -> Any:
+        """Return the text of each row of an Arrow column of ids, large_string."""
+        from numbatok.arrow import decode_arrow
+
+        return decode_arrow(column, self, skip_special)
+
     # --- pretokens --------------------------------------------------------------------------------
 
     def pretoken_ends(
@@ -392,9 +412,8 @@ class Tokenizer:
         return np.concatenate([before, ids, after])
 
     def _batch_with_template(self, batch: TokenBatch) -> TokenBatch:
-        from numbatok.batch import join_rows
-
-        return join_rows([self._with_template(row) for row in batch])
+        before, after = self._vocabulary.template_ids()
+        return TokenBatch(*insert_around(batch.ids, batch.offsets, before, after))
 
 
 def _from_spec(spec: TokenizerSpec) -> Tokenizer:
