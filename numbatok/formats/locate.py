@@ -93,6 +93,8 @@ def _check_options(
         raise InvalidType(
             f"source is {source!r:.60} ({type(source).__name__}), expected a name or a path."
         )
+    if not os.fspath(source):
+        raise InvalidValue("source is empty, expected a name or a path.")
     if pattern is not None:
         if not isinstance(pattern, str):
             raise InvalidType(f"pattern is {pattern!r:.60}, expected a name or a regex.")
@@ -133,12 +135,12 @@ def _encoding_file(name: str, download: bool) -> Path:
 
 def _files(source: str | os.PathLike[str], download: bool) -> tuple[Kind, Files]:
     path = Path(source).absolute()
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike Path.is_dir, false for a name that no file can have
         return files_of_folder(path)
-    if path.exists():
+    if os.path.exists(path):
         return files_of_file(path)
     if not isinstance(source, str) or not HUB_ID.fullmatch(source):
-        raise UnknownTokenizerName(f"There is no file or folder {os.fspath(source)!r} ({path}).")
+        raise UnknownTokenizerName(f"There is no file or folder {os.fspath(source)!r:.200}.")
     snapshot = find_snapshot(source)
     if snapshot is not None:
         try:
