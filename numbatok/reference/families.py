@@ -2,13 +2,15 @@ r"""The pattern families as rule lists, with the pre-tokenizers that each one st
 
 A family bears the name of the tokenizer that introduced it. Several spellings can mean the same:
 the Hub and tiktoken write a pattern differently, and a pattern that leaves nothing unmatched gives
-the same pretokens whether its matches are isolated or everything else is removed.
+the same pretokens whether its matches are isolated or everything else is removed. The spellings are
+those of `numbatok.pattern_names`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numbatok import pattern_names as names
 from numbatok.reference.atoms import Atom
 from numbatok.reference.limits import LimitRule, before_newlines, end_of_text, same_kind
 from numbatok.reference.properties import is_numeric
@@ -65,17 +67,6 @@ def both_ways(pattern: str) -> tuple[Chain, Chain]:
 
 # --- the cl100k family ---
 
-CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-WHITE_TAIL = r"\s*[\r\n]+|\s+(?!\S)|\s+"
-OTHER = r" ?[^\s\p{L}\p{N}]+"
-
-GPT2_PATTERN = rf"'s|'t|'re|'ve|'m|'ll|'d| ?\p{{L}}+| ?\p{{N}}+|{OTHER}|\s+(?!\S)|\s+"
-
-
-def cl100k_pattern(digits: str, middle: str = rf"{OTHER}[\r\n]*") -> str:
-    """Return the Hub's spelling of a pattern of the cl100k family."""
-    return rf"{CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{digits}|{middle}|{WHITE_TAIL}"
-
 
 def gpt2_rules() -> tuple[Rule, ...]:
     """Return the rules of GPT-2."""
@@ -105,44 +96,19 @@ def cl100k_rules(
     )
 
 
-LLAMA3_PATTERN = cl100k_pattern(r"\p{N}{1,3}")
-QWEN2_PATTERN = cl100k_pattern(r"\p{N}")
-QWEN35_PATTERN = (
-    rf"{CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?[\p{{L}}\p{{M}}]+|\p{{N}}"
-    rf"| ?[^\s\p{{L}}\p{{M}}\p{{N}}]+[\r\n]*|{WHITE_TAIL}"
-)
 LLADA_PATTERN = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}"
     r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
 )
-ZETA_PATTERN = cl100k_pattern(r"\p{N}{1}", r" ?[^\s\p{L}\p{N}\r\n]+")
-TIKTOKEN_R50K = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
-TIKTOKEN_CL100K = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+"
-    r"| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-)
-BLOOM_STOPS = ".,!?…。，、।۔،"
-BLOOM_PATTERN = rf" ?[^(\s|[{BLOOM_STOPS}])]+"
+"""Qwen 2's pattern as LLaDA spells it."""
 
 
 def bloom_word(atom: Atom) -> bool:
     """Return whether bloom's pattern takes an atom: no white space, stop, bracket or bar."""
-    return not white(atom) and not one_of("(|)" + BLOOM_STOPS)(atom)
+    return not white(atom) and not one_of("(|).,!?…。，、।۔،")(atom)
 
 
 # --- the o200k family ---
-
-UPPER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}"
-LOWER = r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
-
-
-def o200k_pattern(digits: str, suffix: str, tail: str, exclude: str = "", first: str = "") -> str:
-    """Return the spelling of a pattern of the o200k family."""
-    words = [
-        rf"[^\r\n\p{{L}}\p{{N}}]?[{UPPER}{exclude}]*[{LOWER}{exclude}]+{suffix}",
-        rf"[^\r\n\p{{L}}\p{{N}}]?[{UPPER}{exclude}]+[{LOWER}{exclude}]*{suffix}",
-    ]
-    return "|".join([*([first] if first else []), *words, digits, rf"{OTHER}[{tail}]*", WHITE_TAIL])
 
 
 def o200k_rules(
@@ -171,24 +137,7 @@ def _without(members: AtomTest, excluded: AtomTest) -> AtomTest:
     return lambda atom: members(atom) and not excluded(atom)
 
 
-O200K_PATTERN = o200k_pattern(r"\p{N}{1,3}", CONTRACTIONS + "?", r"\r\n/")
-NEMO_PATTERN = o200k_pattern(r"\p{N}", "", r"\r\n/")
-KIMI_PATTERN = o200k_pattern(
-    r"\p{N}{1,3}", CONTRACTIONS + "?", r"\r\n", r"&&[^\p{Han}]", r"[\p{Han}]+"
-)
-
 # --- DeepSeek v3 ---
-
-DEEPSEEK_V3_CHAIN = (
-    Split(r"\p{N}{1,3}", is_regex=True),
-    Split("[一-龥぀-ゟ゠-ヿ]+", is_regex=True),
-    Split(
-        "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+"
-        "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
-        "|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
-        is_regex=True,
-    ),
-)
 
 
 def chinese_or_kana(atom: Atom) -> bool:
@@ -212,38 +161,36 @@ def rust_numeric(atom: Atom) -> bool:
 FAMILIES: dict[str, Family] = {
     "gpt2": Family(
         gpt2_rules(),
-        hub=((ByteLevel(False, use_regex=True),), isolated(GPT2_PATTERN)),
-        tiktoken=(TIKTOKEN_R50K, GPT2_PATTERN),
+        hub=((ByteLevel(False, use_regex=True),), *both_ways(names.GPT2)),
+        tiktoken=(names.R50K, names.GPT2),
     ),
     "cl100k": Family(
         cl100k_rules(3, white_rules=(white_at_end, white_to_newline, white_before_text, white_run)),
-        tiktoken=(TIKTOKEN_CL100K,),
+        tiktoken=(names.CL100K,),
     ),
-    "llama3": Family(cl100k_rules(3), hub=both_ways(LLAMA3_PATTERN), tiktoken=(LLAMA3_PATTERN,)),
+    "llama3": Family(cl100k_rules(3), hub=both_ways(names.LLAMA3), tiktoken=(names.LLAMA3,)),
     "qwen2": Family(
         cl100k_rules(1),
-        hub=(*both_ways(QWEN2_PATTERN), *both_ways(LLADA_PATTERN)),
-        tiktoken=(QWEN2_PATTERN,),
+        hub=(*both_ways(names.QWEN2), *both_ways(LLADA_PATTERN)),
+        tiktoken=(names.QWEN2,),
     ),
     "qwen3.5": Family(
         cl100k_rules(1, letters=("L", "M")),
-        hub=both_ways(QWEN35_PATTERN),
-        tiktoken=(QWEN35_PATTERN,),
+        hub=both_ways(names.QWEN3_5),
+        tiktoken=(names.QWEN3_5,),
     ),
-    "zeta": Family(cl100k_rules(1, punctuation_tail=None), hub=both_ways(ZETA_PATTERN)),
+    "zeta": Family(cl100k_rules(1, punctuation_tail=None), hub=both_ways(names.ZETA)),
     "minicpm5": Family(
         cl100k_rules(3),
         same_kind(number),
-        hub=((Split(r"\p{N}{1,3}", True), Split(cl100k_pattern(r"\p{N}+"), True)),),
+        hub=((Split(r"\p{N}{1,3}", True), Split(names.MINICPM5, True)),),
     ),
     "laguna": Family(
         cl100k_rules(1),
         before_newlines,
-        hub=(
-            (Split(r"(?:\r?\n)+(?!\r?\n)", True, "merged_with_next"), Split(QWEN2_PATTERN, True)),
-        ),
+        hub=((Split(r"(?:\r?\n)+(?!\r?\n)", True, "merged_with_next"), Split(names.QWEN2, True)),),
     ),
-    "bloom": Family((run(bloom_word, prefix=space),), hub=(isolated(BLOOM_PATTERN),)),
+    "bloom": Family((run(bloom_word, prefix=space),), hub=(isolated(names.BLOOM),)),
     "digits_gpt2": Family(
         (run(rust_numeric, most=1), *gpt2_rules()),
         same_kind(rust_numeric),
@@ -251,17 +198,17 @@ FAMILIES: dict[str, Family] = {
     ),
     "o200k": Family(
         o200k_rules(3, contraction(ignore_case=True), one_of("\r\n/")),
-        hub=both_ways(O200K_PATTERN),
-        tiktoken=(O200K_PATTERN,),
+        hub=both_ways(names.O200K),
+        tiktoken=(names.O200K,),
     ),
     "nemo": Family(
         o200k_rules(1, None, one_of("\r\n/")),
-        hub=both_ways(NEMO_PATTERN),
-        tiktoken=(NEMO_PATTERN,),
+        hub=both_ways(names.NEMO),
+        tiktoken=(names.NEMO,),
     ),
     "kimi": Family(
         o200k_rules(3, contraction(ignore_case=True), newline, excluded=han),
-        tiktoken=(KIMI_PATTERN,),
+        tiktoken=(names.KIMI,),
     ),
     "deepseek_v3": Family(
         (
@@ -274,6 +221,6 @@ FAMILIES: dict[str, Family] = {
             white_run,
         ),
         same_kind(number, chinese_or_kana),
-        hub=(DEEPSEEK_V3_CHAIN,),
+        hub=(tuple(Split(part, True) for part in names.DEEPSEEK_V3),),
     ),
 }

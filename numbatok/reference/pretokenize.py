@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from numbatok.errors import UnsupportedTokenizer
+from numbatok.pattern_names import GPT2
 from numbatok.reference import properties
 from numbatok.reference.atoms import Atom, byte_alphabet, character, characters
-from numbatok.reference.families import GPT2_PATTERN, rust_numeric
+from numbatok.reference.families import rust_numeric
 from numbatok.reference.regex_parse import Engine, literal_regex, parse_regex
 from numbatok.reference.rules import AtomTest, one_of, white
 from numbatok.spec import (
@@ -188,7 +189,7 @@ def _byte_level(step: ByteLevel, pretoken: Pretoken) -> list[Pretoken]:
         pretoken = [character(" "), *pretoken]
     pretokens = [pretoken]
     if step.use_regex:
-        matches = parse_regex(GPT2_PATTERN, "tokenizers").matches(pretoken)
+        matches = parse_regex(GPT2, "tokenizers").matches(pretoken)
         pretokens = arrange(pretoken, with_gaps(len(pretoken), matches), "isolated")
     return [_to_alphabet(part) for part in pretokens]
 
