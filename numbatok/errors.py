@@ -10,6 +10,8 @@ NumbatokError
             InvalidUtf8    bytes that are not UTF-8 under invalid="error"
     SpecialTokenError      plain text contains a special token (also ValueError)
     UnknownIdError         an id that the vocabulary does not have (also KeyError)
+    TrainingError          training cannot go on: a source, the disk or a limit
+        CheckpointError    a checkpoint that is damaged or of another training
 
 Every message gives the fact, the value, the place, and what to do next.
 """
@@ -56,3 +58,11 @@ class UnknownIdError(NumbatokError, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
+
+
+class TrainingError(NumbatokError):
+    """Training cannot go on because of a source, the disk or a limit; nothing is left damaged."""
+
+
+class CheckpointError(TrainingError):
+    """A checkpoint is damaged, or was made with another corpus, other options or another version."""

@@ -32,4 +32,13 @@ GROUPS = {
         "scan_gpt2": Entry(_KERNELS + "scan.gpt2", 4),
         "pretoken_end_gpt2": Entry(_KERNELS + "scan.gpt2", 4),
     },
+    "train": {
+        "count_documents": Entry(_KERNELS + "count", 9),
+        "add_pretokens": Entry(_KERNELS + "count", 7),
+        "merge_counts": Entry(_KERNELS + "count", 3),
+        "export_counts": Entry(_KERNELS + "count", 5),
+        "gather_pretokens": Entry(_KERNELS + "pretoken_lists", 7),
+        "mark_repeated": Entry(_KERNELS + "pretoken_lists", 4),
+        "sort_keys": Entry(_KERNELS + "pretoken_lists", 5),
+    },
 }

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from numbatok.cuts import can_cut, cut_points
 from numbatok.encoder import NO_LIMIT, Encoder, Job
-from numbatok.native import address, compile_driver, interpreted
+from numbatok.native import address, compile_driver, function, interpreted
 from numbatok.policy import Policy, Refusal
 from numbatok.spec import AddedToken
 from numbatok.tables import BREAK_DOCUMENT, U8
@@ -60,6 +60,26 @@ def _pays(n_bytes: int) -> bool:
         return False
     _bytes_seen += n_bytes
     return "numba" in sys.modules or _bytes_seen >= LOAD_BYTES
+
+
+def n_parts(n_bytes: int) -> int:
+    """Return into how many parts work on so many bytes is cut: one where parallel does not pay."""
+    return n_threads() if _pays(n_bytes) and is_allowed() else 1
+
+
+def call_rows(name: str, rows: NDArray[np.int64]) -> list[int]:
+    """Call an entry of nine int64 once per row of int64[n, 9], side by side where that is safe."""
+    global _home
+    if len(rows) < 2 or not is_allowed() or not _entered.acquire(blocking=False):
+        call = function(name)
+        return [call(*row) for row in rows.tolist()]
+    try:
+        run_parts, results = _driver(), np.empty(len(rows), np.int64)
+        _home = os.getpid()
+        run_parts(address(name), rows, results)
+        return results.tolist()
+    finally:
+        _entered.release()
 
 
 def encode(

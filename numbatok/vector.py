@@ -227,6 +227,16 @@ def load_u64(text: U8, pos: int) -> u64:
     return u64(int.from_bytes(text[pos : pos + 8].tobytes(), "little"))
 
 
+def _emit_store_u64(builder: Any, value: Any, text: Any, pos: Any) -> None:
+    _store(builder, value, text, pos)
+
+
+@primitive(NOTHING, MASK, ARRAY, INT, emit=_emit_store_u64)
+def store_u64(value: u64, text: U8, pos: int) -> None:
+    """Write eight bytes to text[pos:], the lowest one first."""
+    text[pos : pos + 8] = memoryview(int(value).to_bytes(8, "little"))
+
+
 @primitive(MASK, ARRAY, INT, emit=_emit_load_u64)
 def load_two(numbers: U32, at: int) -> u64:
     """Return numbers[at] and numbers[at + 1] as the low and the high half of a u64."""

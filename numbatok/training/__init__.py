@@ -1,0 +1,1 @@
+"""Training: count distinct pretokens, then merge the most frequent pairs."""
