@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from urllib.request import getproxies, proxy_bypass
 
 from numbatok.errors import InvalidTokenizerFile, NumbatokError
+from numbatok.formats.atomic import own_path
 from numbatok.formats.encodings import OPENAI, Encoding
-from numbatok.formats.local_caches import own_path
+from numbatok.formats.local_caches import fetched_path
 from numbatok.formats.strict_json import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 PART_BYTES = 1 << 16
 TIMEOUT_SECONDS = 30.0
 ATTEMPTS = 4
+BACKOFF_SECONDS = 0.2
 
 Headers = Mapping[str, str]
 Check = Callable[[Path], None]
@@ -51,7 +53,7 @@ def fetch_encoding(encoding: Encoding) -> Path:
     """
     assert encoding.file is not None and encoding.sha256 is not None
     base = os.environ.get("NUMBATOK_ENCODINGS_URL") or OPENAI
-    path = own_path(encoding.file)
+    path = fetched_path(encoding.file)
     fetch(f"{base.rstrip('/')}/{encoding.file}", path, hash_check("sha256", encoding.sha256))
     return path
 
@@ -61,7 +63,7 @@ def fetch(url: str, path: Path, check: Check, headers: Headers | None = None) ->
 
     What has arrived is kept beside it as `.part`, and only the rest is asked for next time.
     """
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    part = own_path(path, "part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _adopt_leftover(path, part)
@@ -109,7 +111,7 @@ def hash_check(algorithm: str, expected: str, prefix: bool = False) -> Check:
 
 def _adopt_leftover(path: Path, part: Path) -> None:
     """Take over what a process left unfinished: one that nobody has written to for a while."""
-    for leftover in path.parent.glob(f"{path.name}.*.part"):
+    for leftover in path.parent.glob(f".{path.name}.*.part"):
         with contextlib.suppress(OSError):
             if leftover != part and time.time() - leftover.stat().st_mtime > TIMEOUT_SECONDS:
                 os.replace(leftover, part)
@@ -145,7 +147,7 @@ def _pieces(response: BaseHTTPResponse, url: str, have: int = 0) -> Iterator[byt
     from urllib3.exceptions import HTTPError
 
     try:
-        for piece in response.stream(PART_BYTES):
+        while piece := response.read1(PART_BYTES):  # what is there, so that a break loses nothing
             have += len(piece)
             if have > MAX_BYTES:
                 raise DownloadError(f"{url} has over {MAX_BYTES} bytes; no tokenizer file has.")
@@ -183,7 +185,7 @@ def _pool(url: str) -> PoolManager:
         ) from error
     retries = urllib3.Retry(
         total=ATTEMPTS,
-        backoff_factor=0.2,
+        backoff_factor=BACKOFF_SECONDS,
         status_forcelist=(429, 500, 502, 503, 504),
         raise_on_status=False,
         respect_retry_after_header=False,  # it may ask for hours

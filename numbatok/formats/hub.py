@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from numbatok.errors import UnknownTokenizerName
+from numbatok.formats.atomic import own_path, write_whole
 from numbatok.formats.download import Check, DownloadError, fetch, fetch_bytes, hash_check
 from numbatok.formats.fields import Field
 from numbatok.formats.local_caches import COMMIT, repository_folder
@@ -65,7 +66,7 @@ def fetch_model(name: str) -> Path:
         for file in files:
             _link(folder / "blobs" / file.hash, snapshot / file.name)
         (folder / "refs").mkdir(exist_ok=True)
-        _write_reference(folder / "refs" / "main", commit)
+        write_whole(folder / "refs" / "main", [commit.encode()])
     except DownloadError:
         raise
     except OSError as error:
@@ -115,18 +116,10 @@ def _headers() -> dict[str, str]:
 
 def _link(blob: Path, place: Path) -> None:
     """Link a file into a snapshot; where links are not allowed (Windows), copy it."""
-    if place.exists():
-        return
-    place.unlink(missing_ok=True)  # a link to nothing
+    temporary = own_path(place, "link")
+    temporary.unlink(missing_ok=True)
     try:
-        place.symlink_to(os.path.relpath(blob, place.parent))
-    except FileExistsError:
-        pass
+        temporary.symlink_to(os.path.relpath(blob, place.parent))
     except OSError:
-        shutil.copyfile(blob, place)
-
-
-def _write_reference(path: Path, commit: str) -> None:
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    temporary.write_text(commit, encoding="ascii")
-    os.replace(temporary, path)
+        shutil.copyfile(blob, temporary)
+    os.replace(temporary, place)

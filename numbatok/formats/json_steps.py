@@ -41,7 +41,6 @@ from numbatok.spec import (
 )
 
 Json = dict[str, Any]
-Step = Normalizer | PreTokenizer | Decoder
 
 SPELLINGS = {R50K: GPT2, CL100K: CL100K.replace("{1,3}+", "{1,3}")}
 """Patterns of rank files that Oniguruma reads otherwise, and their equals: to it `{1,3}+` repeats a

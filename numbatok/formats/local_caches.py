@@ -34,10 +34,10 @@ def encoding_paths(encoding: Encoding) -> Iterator[Path]:
         folder = os.path.join(tempfile.gettempdir(), "data-gym-cache")
     if folder:
         yield Path(folder) / hashlib.sha1(encoding.url.encode()).hexdigest()
-    yield own_path(encoding.file)
+    yield fetched_path(encoding.file)
 
 
-def own_path(file: str) -> Path:
+def fetched_path(file: str) -> Path:
     """Return where numbatok keeps a rank file that it fetched."""
     return cache_directory() / "encodings" / file
 

@@ -7,7 +7,7 @@ import pytest
 
 from numbatok.formats import load_spec
 from numbatok.formats.encodings import ENCODINGS, OPENAI, encoding_of
-from numbatok.formats.local_caches import own_path
+from numbatok.formats.local_caches import fetched_path
 from numbatok.pattern_names import PATTERNS
 from numbatok.spec import Split
 
@@ -119,9 +119,9 @@ def test_the_other_encodings_of_a_file_are_asked_for_by_name(vocab_file, tmp_pat
 
     monkeypatch.setenv("NUMBATOK_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "")
-    own_path("o200k_base.tiktoken").parent.mkdir(parents=True)
+    fetched_path("o200k_base.tiktoken").parent.mkdir(parents=True)
     published = vocab_file("o200k_base", "o200k_base.tiktoken").read_bytes()
-    own_path("o200k_base.tiktoken").write_bytes(published)
+    fetched_path("o200k_base.tiktoken").write_bytes(published)
     harmony = load_spec("o200k_harmony").spec
     assert (harmony.name, len(harmony.added_tokens)) == ("o200k_harmony", 1091)
     assert load_spec("o200k_base").spec.name == "o200k_base"
