@@ -12,8 +12,9 @@ merge's product needs no table of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,11 @@ from numbatok.scratch import ThreadState
 from numbatok.spec import AddedToken, BpeModel, TokenizerSpec
 from numbatok.tables import (
     ADDED,
+    DROPPED,
     EMPTY_PAIR,
+    FUSED,
     I64,
+    KNOWN,
     LSTRIP,
     MAX_ID,
     MAX_MERGES,
@@ -44,6 +48,7 @@ from numbatok.tables import (
     U8,
     U32,
     U64,
+    UNKNOWN,
     WORD,
     AddedTokens,
     CharacterClasses,
@@ -54,6 +59,7 @@ from numbatok.tables import (
 )
 
 NO_CLASSES = CharacterClasses(np.zeros(0, np.uint16), np.zeros(0, np.uint8), np.zeros(0, np.uint8))
+MAX_UNORDERED_WORK = 100_000_000  # sum of squares of token lengths: about 20 s
 KEY_BYTES = 15  # a longer word is in the table of long words
 WORDS_PER_BUCKET = 0.77  # of two places: 50,000 words in 65,536 buckets, as measured for GPT-2
 
@@ -137,6 +143,9 @@ def byte_alphabet() -> NDArray[np.int64]:
     return points
 
 
+_BYTES = {point: byte for byte, point in enumerate(byte_alphabet().tolist())}
+
+
 # --- merges ---------------------------------------------------------------------------------------
 
 
@@ -147,13 +156,43 @@ def empty_merges(n_merges: int, model: BpeModel) -> MergeRules:
     n_buckets = 1 << max(1, int(n_merges / 5).bit_length())
     buckets = aligned_zeros(8 * n_buckets, np.uint64)
     buckets[:] = EMPTY_PAIR
-    ids = np.zeros(256 + n_merges + 1, np.uint32)
+    ids = np.zeros(256 + n_merges + 2, np.uint32)
+    missing = []
     for byte in range(256):
         number = model.tokens.get(bytes([byte]))
         if number is None:
-            raise UnsupportedTokenizer(f"vocabulary: no token for byte 0x{byte:02x}")
-        ids[byte] = number
-    return MergeRules(buckets, np.full(65536, NO_RANK, np.uint32), ids)
+            missing.append(byte)
+        else:
+            ids[byte] = number
+    odd = np.zeros(0, np.uint8)
+    if missing:
+        odd = np.full(256, KNOWN, np.uint8)
+        odd[missing], ids[-2] = what_becomes_of_missing(model, missing)
+    return MergeRules(buckets, np.full(65536, NO_RANK, np.uint32), ids, odd)
+
+
+def what_becomes_of_missing(model: BpeModel, missing: Sequence[int]) -> tuple[int, int]:
+    """Return DROPPED, UNKNOWN or FUSED for bytes without a token, and the unknown token's id."""
+    if model.byte_fallback:
+        raise UnsupportedTokenizer(
+            f"model.byte_fallback: true, and model.vocab lacks byte 0x{missing[0]:02x}"
+        )
+    if model.unk is None:
+        return DROPPED, 0
+    number = model.opaque.get(model.unk)
+    if number is None:
+        number = model.tokens.get(spelled_bytes(model.unk) or b"")
+    if number is None:
+        raise UnsupportedTokenizer(f"model.unk_token: {model.unk!r} is not in model.vocab")
+    return (FUSED if model.fuse_unk else UNKNOWN), number
+
+
+def spelled_bytes(token: str) -> bytes | None:
+    """Return the bytes of a token spelled in the byte alphabet, or None."""
+    try:
+        return bytes([_BYTES[ord(character)] for character in token])
+    except KeyError:
+        return None
 
 
 def learn_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> None:
@@ -171,22 +210,94 @@ def learn_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> Non
         state.address, words.text.ctypes.data, words.ends.ctypes.data, lefts.ctypes.data,
         ids.ctypes.data, len(products), ranks.ctypes.data,
     )  # fmt: skip
-    if model.merges is not None:
-        refuse_late_parts(model.merges, ranks.tolist())
+    if has_late_parts(model, products, ranks.tolist()):
+        learn_unordered_merges(model, state, merges)
 
 
-def refuse_late_parts(merges: Iterable[tuple[bytes, bytes]], ranks: Sequence[int]) -> None:
-    """Refuse a list in which a merge comes before the merge that makes one of its parts."""
+def has_late_parts(model: BpeModel, products: Sequence[bytes], ranks: Sequence[int]) -> bool:
+    """Tell whether a merge comes before the merge that makes one of its parts."""
     made = {
-        left + right: m
-        for m, ((left, right), r) in enumerate(zip(merges, ranks, strict=True))
-        if r >= 0
+        product: m
+        for m, product, rank in zip(range(len(ranks)), products, ranks, strict=True)
+        if rank >= 0
     }
-    for m, (left, right) in enumerate(merges):
-        if ranks[m] < 0 and max(made.get(left, -1), made.get(right, -1)) > m:
-            raise UnsupportedTokenizer(
-                f"model.merges[{m}]: {left!r} {right!r} comes before the merge that makes its part"
-            )
+    for m, (product, rank) in enumerate(zip(products, ranks, strict=True)):
+        if rank >= 0:
+            continue
+        splits = (
+            [model.merges[m]]
+            if model.merges is not None
+            else [(product[:k], product[k:]) for k in range(1, len(product))]
+        )
+        for left, right in splits:
+            known = left in model.tokens and right in model.tokens
+            if known and max(made.get(left, -1), made.get(right, -1)) > m:
+                return True
+    return False
+
+
+def learn_unordered_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> None:
+    """Fill the merge table from a list in any order, each product merged by definition.
+
+    No published tokenizer needs this; made-up and hand-edited ones do.
+    """
+    if model.merges is None:
+        ranks = {token: i for token, i in model.tokens.items() if len(token) > 1}
+        products = sorted(ranks, key=ranks.__getitem__)
+
+        def rank(left: bytes, right: bytes) -> int:
+            return ranks.get(left + right, NO_RANK)
+    else:
+        ranked = {pair: m for m, pair in enumerate(model.merges)}
+        products = [left + right for left, right in model.merges]
+
+        def rank(left: bytes, right: bytes) -> int:
+            return ranked.get((left, right), NO_RANK)
+
+    if sum(len(product) ** 2 for product in products) > MAX_UNORDERED_WORK:
+        raise UnsupportedTokenizer(
+            "model.merges: merges that come before the merges that make their parts are supported "
+            "in small vocabularies only"
+        )
+    known = {token for token in model.tokens if len(token) == 1}
+    happen = []
+    for m, product in enumerate(products):
+        last = last_merge(product, rank, known)
+        if last is not None and (model.merges is None or last == model.merges[m]):
+            happen.append(last)
+    put_merges(model, happen, state, merges)
+
+
+def last_merge(
+    product: bytes, rank: Callable[[bytes, bytes], int], known: set[bytes]
+) -> tuple[bytes, bytes] | None:
+    """Return the two parts that merging leaves of a token's bytes just before it is whole."""
+    parts = [product[k : k + 1] for k in range(len(product))]
+    if not known.issuperset(parts):
+        return None
+    last = None
+    while len(parts) > 1:
+        ranks = [rank(left, right) for left, right in pairwise(parts)]
+        least = min(ranks)
+        if least == NO_RANK:
+            return None
+        k = ranks.index(least)
+        last = (parts[k], parts[k + 1])
+        parts[k : k + 2] = [parts[k] + parts[k + 1]]
+    return last
+
+
+def put_merges(
+    model: BpeModel, happen: Sequence[tuple[bytes, bytes]], state: ThreadState, merges: MergeRules
+) -> None:
+    """Put merges into the emptied table, in rank order."""
+    merges.buckets[:], merges.byte_ranks[:] = EMPTY_PAIR, NO_RANK
+    symbols = {bytes([byte]): byte for byte in range(256)}
+    symbols.update({left + right: 256 + r for r, (left, right) in enumerate(happen)})
+    pairs = np.array([[symbols[left], symbols[right]] for left, right in happen], np.uint32)
+    ids = [model.tokens[left + right] for left, right in happen]
+    merges.ids[256 : 256 + len(ids)] = ids
+    function("put_merges")(state.address, pairs.ctypes.data, len(happen))
 
 
 def build_merge_ids(model: BpeModel) -> U32:

@@ -59,6 +59,10 @@ class MergeRules(NamedTuple):
     buckets: U64  # [8 << bits] pair << 24 | rank, or EMPTY_PAIR; 8 slots a bucket, filled in order
     byte_ranks: U32  # [65536] rank of left byte << 8 | right byte, or NO_RANK
     ids: U32  # [n_symbols + 1] token id of a symbol; the last is NO_SYMBOL's and 0
+    odd: U8  # [256] of a byte without a token: DROPPED, UNKNOWN or FUSED; empty if there is none
+
+
+KNOWN, DROPPED, UNKNOWN, FUSED = range(4)  # UNKNOWN and FUSED: the last symbol but NO_SYMBOL
 
 
 class Entries(NamedTuple):

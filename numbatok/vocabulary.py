@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from numbatok.compile import byte_alphabet
+from numbatok.compile import byte_alphabet, spelled_bytes
 from numbatok.errors import InvalidType, UnknownIdError
 from numbatok.spec import BpeModel, TokenizerSpec
 from numbatok.spec_json import to_json
@@ -54,7 +54,7 @@ class Vocabulary:
             raise InvalidType(f"token is {token!r:.60} ({type(token).__name__}); str or bytes")
         if token in self._added:
             return self._added[token]
-        spelled = _unspell(token)
+        spelled = spelled_bytes(token)
         if spelled is not None and spelled in self._tokens:
             return self._tokens[spelled]
         return self._opaque.get(token)
@@ -142,12 +142,3 @@ class Vocabulary:
 
 
 _SPELLING = dict(enumerate(byte_alphabet().tolist()))
-_BYTES = {point: byte for byte, point in _SPELLING.items()}
-
-
-def _unspell(token: str) -> bytes | None:
-    """Return the bytes of a token spelled in the byte alphabet, or None."""
-    try:
-        return bytes([_BYTES[ord(character)] for character in token])
-    except KeyError:
-        return None

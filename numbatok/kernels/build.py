@@ -7,6 +7,7 @@ from numbatok.addresses import view_i64, view_u8, view_u32
 from numbatok.kernels.encode import COUNT_MASK, COUNT_SHIFT, open_state
 from numbatok.kernels.long import find_long, hash_long, put_long
 from numbatok.kernels.merge_long import WIDTH, merge_list, merge_row
+from numbatok.kernels.odd import has_odd
 from numbatok.kernels.pairs import home_of_pair, pack_pair
 from numbatok.kernels.spill import pack_spilled, spill_id
 from numbatok.kernels.words import find_entry, first_of_bucket, hash_key
@@ -92,6 +93,15 @@ def put_pair(left: int, right: int, rank: int, merges: MergeRules) -> None:
 
 
 @entry
+def put_merges(state_address: int, pairs_address: int, n_merges: int) -> int:
+    """Put the pairs of symbols left, right of merges 0 ... n_merges - 1 into the empty table."""
+    merges, pairs = open_state(state_address).merges, view_u32(pairs_address, 2 * n_merges)
+    for rank in range(n_merges):
+        put_pair(i64(pairs[2 * rank]), i64(pairs[2 * rank + 1]), rank, merges)
+    return i64(n_merges)
+
+
+@entry
 def build_words(
     state_address: int, text_address: int, ends_address: int, ids_address: int,
     n_words: int, whole: int,
@@ -111,6 +121,8 @@ def build_words(
         start, length = ends[w], ends[w + 1] - ends[w]
         if whole != 0:
             low, high = u64(ids[w]) | u64(1) << COUNT_SHIFT, ZERO
+        elif state.merges.odd.size > 0 and has_odd(text, start, length, state.merges):
+            continue
         else:
             low, high = merge_word(text, start, length, state)
         if i64(low >> COUNT_SHIFT & COUNT_MASK) == SPILLED:

@@ -7,6 +7,7 @@ from numbatok.addresses import call_at, opener, view_i64, view_u8, view_u32
 from numbatok.kernels.added import find_added
 from numbatok.kernels.long import look_up_long
 from numbatok.kernels.merge import merge_new
+from numbatok.kernels.odd import merge_odd
 from numbatok.kernels.words import copy_from_memo, look_up_missed, pack_keys, probe_words
 from numbatok.tables import (
     AT_BYTE,
@@ -236,6 +237,8 @@ def resolve(count: int, state: State) -> None:
     n_missed = probe_words(batch, count, state.words)
     if n_missed == 0:
         return
+    if state.merges.odd.size > 0:
+        merge_odd(n_missed, state)
     n_new = look_up_missed(batch, n_missed, state.words, memo)
     if n_new > 0:
         merge_new(scan, batch, n_new, state.merges, state.lanes, memo)

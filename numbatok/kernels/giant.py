@@ -6,7 +6,8 @@ from numbatok._jit import entry, i64
 from numbatok.addresses import call_at, view_u8, view_u32
 from numbatok.kernels.added import find_added
 from numbatok.kernels.encode import open_state
-from numbatok.kernels.merge_long import merge_list
+from numbatok.kernels.merge_long import merge_list, merge_symbols
+from numbatok.kernels.odd import known_symbols
 from numbatok.tables import NEXT_ADDED, NEXT_ADDED_TOKEN, PRETOKEN_END
 
 
@@ -36,10 +37,16 @@ def merge_giant(state_address: int, text_address: int, length: int, ids_address:
     """
     state = open_state(state_address)
     merges, work = state.merges, state.work
-    merge_list(view_u8(text_address, length), i64(0), length, merges, work)
+    text = view_u8(text_address, length)
+    if merges.odd.size > 0:
+        n_symbols = known_symbols(text, i64(0), length, merges, work)
+        merge_symbols(n_symbols, merges, work)
+    else:
+        n_symbols = length
+        merge_list(text, i64(0), length, merges, work)
     ids = view_u32(ids_address, length)
     at, count = i64(0), i64(0)
-    while at < length:
+    while at < n_symbols:
         if ids_address != 0:
             ids[count] = merges.ids[work.symbols[at]]
         count += 1

@@ -102,7 +102,15 @@ def rank_at(position: int, left: int, right: int, merges: MergeRules) -> int:
 @kernel
 def merge_list(text: U8, start: int, length: int, merges: MergeRules, work: Work) -> None:
     """Merge. Bound: length pushes at the start and two per merge, each O(log length)."""
-    heap, n_heap = work.heap, start_list(text, start, length, merges, work)
+    for at in range(length):
+        work.symbols[at] = text[start + at]
+    merge_symbols(length, merges, work)
+
+
+@kernel
+def merge_symbols(length: int, merges: MergeRules, work: Work) -> None:
+    """Merge the first `length` symbols of the work space."""
+    heap, n_heap = work.heap, start_list(length, merges, work)
     while n_heap > 0:
         least = heap[0]
         n_heap = pop_heap(heap, n_heap)
@@ -110,11 +118,10 @@ def merge_list(text: U8, start: int, length: int, merges: MergeRules, work: Work
 
 
 @part
-def start_list(text: U8, start: int, length: int, merges: MergeRules, work: Work) -> int:
-    """Link the bytes of the pretoken and push their pairs; return the size of the heap."""
+def start_list(length: int, merges: MergeRules, work: Work) -> int:
+    """Link the symbols and push their pairs; return the size of the heap."""
     n_heap = i64(0)  # not 0: see merge_new
     for at in range(length):
-        work.symbols[at] = text[start + at]
         work.following[at], work.preceding[at] = at + 1, at
     for at in range(length - 1):
         n_heap = push_pair(at, at + 1, merges, work, n_heap)

@@ -24,6 +24,8 @@ def pack_spilled(start: int, memo: Memo) -> tuple[np.uint64, np.uint64]:
     if count > 4:
         return u64(SPILLED) << COUNT_SHIFT | u64(count) << HALF, u64(start)
     memo.used[USED_SPILLED] = start
+    if count == 0:
+        return u64(0), u64(0)
     low = u64(spilled[start]) | u64(count) << COUNT_SHIFT
     if count > 1:
         low |= u64(spilled[start + 1]) << HALF

@@ -9,7 +9,7 @@ from numbatok.tables import NOT_IN_MEMO, U64, USED_ENTRIES, Batch, Entries, Memo
 from numbatok.vector import LONG_KEY, natural, pack_eight_keys, prefetch, wrapping_multiply
 
 ZERO = u64(0)
-LONG = u64(LONG_KEY)
+ODD = u64(LONG_KEY - 1)
 MIX_LOW, MIX_HIGH = u64(0x9E3779B97F4A7C15), u64(0xBF58476D1CE4E5B9)  # odd, well spread bits
 HALF = u64(32)
 BUCKET, ENTRY = 8, 4  # u64 in a bucket, in an entry
@@ -99,7 +99,7 @@ def look_up_missed(batch: Batch, n_missed: int, words: Entries, memo: Memo) -> i
         i = i64(missed[m])
         low, high = key_low[i], key_high[i]
         batch.entries[m] = NOT_IN_MEMO
-        if high == LONG:
+        if high >= ODD:  # LONG or ODD
             continue
         bucket = natural(batch.buckets[i])
         if slots[bucket + ENTRY + 1] != ZERO:  # the home bucket is full: look further

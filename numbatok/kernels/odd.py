@@ -1,0 +1,58 @@
+"""Pretokens with bytes that the vocabulary has no token for: dropped, or the unknown token."""
+
+from __future__ import annotations
+
+from numbatok._jit import i64, kernel, u64
+from numbatok.kernels.merge_long import merge_symbols
+from numbatok.kernels.spill import pack_spilled, spill_id
+from numbatok.tables import DROPPED, FUSED, KNOWN, U8, USED_SPILLED, MergeRules, State, Work
+from numbatok.vector import LONG_KEY
+
+ODD_KEY = LONG_KEY - 1  # key_high of such a pretoken; no real key is so large
+ODD = u64(ODD_KEY)
+
+
+@kernel
+def has_odd(text: U8, start: int, length: int, merges: MergeRules) -> bool:
+    """Tell whether a pretoken has a byte without a token."""
+    found = False
+    for at in range(start, start + length):
+        found |= merges.odd[i64(text[at])] != KNOWN
+    return found
+
+
+@kernel
+def merge_odd(n_missed: int, state: State) -> None:
+    """Merge the missed pretokens that have odd bytes, and mark them as done by their key."""
+    scan, batch, merges, memo = state.scan, state.batch, state.merges, state.memo
+    for m in range(n_missed):
+        i = i64(batch.missed[m])
+        start = i64(scan.starts[i])
+        length = i64(scan.starts[i + 1]) - start
+        if has_odd(scan.window, start, length, merges):
+            batch.key_high[i] = ODD
+            spilled_from = memo.used[USED_SPILLED]
+            n_symbols = known_symbols(scan.window, start, length, merges, state.work)
+            merge_symbols(n_symbols, merges, state.work)
+            at = i64(0)
+            while at < n_symbols:
+                spill_id(i64(state.work.symbols[at]), merges, memo)
+                at = i64(state.work.following[at])
+            batch.ids[2 * i], batch.ids[2 * i + 1] = pack_spilled(spilled_from, memo)
+
+
+@kernel
+def known_symbols(text: U8, start: int, length: int, merges: MergeRules, work: Work) -> int:
+    """Write the symbols of a pretoken, odd bytes dropped or unknown; return how many."""
+    unknown, count, fusing = merges.ids.size - 2, i64(0), False
+    for at in range(start, start + length):
+        byte = i64(text[at])
+        kind = merges.odd[byte]
+        if kind == KNOWN:
+            work.symbols[count] = byte
+            count += 1
+        elif kind != DROPPED and not (kind == FUSED and fusing):
+            work.symbols[count] = unknown
+            count += 1
+        fusing = kind == FUSED
+    return count
