@@ -68,12 +68,12 @@ def both_ways(pattern: str) -> tuple[Chain, Chain]:
 # --- the cl100k family ---
 
 
-def gpt2_rules() -> tuple[Rule, ...]:
-    """Return the rules of GPT-2."""
+def gpt2_rules(numbers: Rule) -> tuple[Rule, ...]:
+    """Return the rules of GPT-2 with a rule for numbers."""
     return (
         contraction(ignore_case=False),
         run(letter, prefix=space),
-        run(number, prefix=space),
+        numbers,
         run(not_in_categories("L", "N"), prefix=space),
         white_before_text,
         white_run,
@@ -160,7 +160,7 @@ def rust_numeric(atom: Atom) -> bool:
 
 FAMILIES: dict[str, Family] = {
     "gpt2": Family(
-        gpt2_rules(),
+        gpt2_rules(run(number, prefix=space)),
         hub=((ByteLevel(False, use_regex=True),), *both_ways(names.GPT2)),
         tiktoken=(names.R50K, names.GPT2),
     ),
@@ -192,7 +192,7 @@ FAMILIES: dict[str, Family] = {
     ),
     "bloom": Family((run(bloom_word, prefix=space),), hub=(isolated(names.BLOOM),)),
     "digits_gpt2": Family(
-        (run(rust_numeric, most=1), *gpt2_rules()),
+        gpt2_rules(run(rust_numeric, most=1)),
         same_kind(rust_numeric),
         hub=((Digits(individual=True), ByteLevel(False, use_regex=True)),),
     ),
