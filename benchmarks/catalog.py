@@ -86,10 +86,14 @@ def text_path(name: str) -> Path:
 
 
 def read_text(path: Path, limit: int) -> str:
-    """Return the whole lines of a UTF-8 file that fit into `limit` bytes, line ends untouched."""
+    """Return the whole lines of a UTF-8 file that fit into `limit` bytes, line ends untouched.
+
+    Where the first line is longer than that, its first characters.
+    """
     data = path.read_bytes()
     if len(data) > limit:
-        data = data[: data.rindex(b"\n", 0, limit) + 1]
+        data = data[: data.rfind(b"\n", 0, limit) + 1 or limit]
+        return data.decode("utf-8", errors="ignore")  # of a character that was cut in two
     return data.decode("utf-8")
 
 

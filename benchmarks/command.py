@@ -22,10 +22,20 @@ class Options:
     quick: bool
 
 
-def command(name: str, about: str, measure: Callable[[Options], dict[str, Any]]) -> int:
-    """Parse the command line, measure, write results/`name`.json; return the exit status."""
+def command(
+    name: str,
+    about: str,
+    measure: Callable[[Options], dict[str, Any]],
+    libraries: tuple[str, ...] = tuple(PEERS),
+) -> int:
+    """Parse the command line, measure, write results/`name`.json; return the exit status.
+
+    `libraries` are those that are measured when the command line names none.
+    """
     made = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=about)
-    made.add_argument("--libraries", nargs="+", choices=PEERS, default=list(PEERS), metavar="NAME")
+    made.add_argument(
+        "--libraries", nargs="+", choices=PEERS, default=list(libraries), metavar="NAME"
+    )
     made.add_argument("--tokenizer", default="gpt2")
     made.add_argument("--rounds", type=int, default=3, help="each is a pass forward and one back")
     made.add_argument("--quick", action="store_true", help="small, only to see that it runs")

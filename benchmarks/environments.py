@@ -15,10 +15,11 @@ class NoEnvironment(Exception):
     """A library could not be installed; the message holds the last line of pip."""
 
 
-def python_of(peer: Peer, make: bool = True) -> str:
+def python_of(peer: Peer, make: bool = True, stamp: str = "") -> str:
     """Return the interpreter that has the library.
 
-    With `make` off, no environment is made: the running interpreter must hold the library.
+    An environment is made anew when the requirements, the running Python or `stamp` change. With
+    `make` off, no environment is made: the running interpreter must hold the library.
 
     Raises:
         NoEnvironment: the library cannot be installed, or is not here with `make` off.
@@ -27,7 +28,7 @@ def python_of(peer: Peer, make: bool = True) -> str:
         return sys.executable
     if not make:
         return _running_interpreter(peer)
-    digest = hashlib.sha256(repr((peer.requirements, sys.version)).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(repr((peer.requirements, sys.version, stamp)).encode()).hexdigest()[:12]
     folder = CACHE / "environments" / f"{peer.module.rpartition('.')[2]}-{digest}"
     if not (folder / "complete").exists():
         _build(folder, peer.requirements)

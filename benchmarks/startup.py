@@ -3,6 +3,8 @@
 States: `cached`, whatever a library keeps on disk is there; `nothing cached`, numbatok's tables and
 compiled code have to be made first (the other libraries keep nothing). Wall time of
 `python -c "import; load; encode; print"`, on any core. `python` and `python, numpy` are the floor.
+`numbatok wheel` is an installed wheel, which carries the portable code of the kernels; `numbatok`
+is the source tree, which does not.
 """
 
 import os
@@ -11,14 +13,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks import machine
-from benchmarks.catalog import files_of
+from benchmarks.catalog import files_of, sha256
 from benchmarks.command import Options, command
 from benchmarks.environments import NoEnvironment, python_of
+from benchmarks.figures import OURS
 from benchmarks.intervals import abba, interval
 from benchmarks.libraries import PEERS, Unsupported, start_up
+from benchmarks.places import ROOT
 from benchmarks.processes import WorkerFailed, environment
 from benchmarks.tables import markdown, number
 
@@ -35,16 +40,25 @@ FLOORS = {
 Statements = tuple[str, str, str]
 
 
+@dataclass(frozen=True)
+class Process:
+    """What is started, and where numbatok comes from."""
+
+    python: str
+    statements: Statements
+    source_tree: bool = True  # on the path
+    nothing_cached: bool = False
+
+
 def measure(options: Options) -> dict[str, Any]:
     """Return the times of every library, and of numbatok where nothing is cached."""
-    rivals, skipped = _rivals(options)
+    processes, skipped = _processes(options)
     rows: dict[str, dict[str, Any]] = {}
-    for number_, order in enumerate(abba(list(rivals), options.rounds)):
+    for number_, order in enumerate(abba(list(processes), options.rounds)):
         for name in order:
-            if name.endswith("nothing cached") and number_ > 2:
+            if processes[name].nothing_cached and number_ > 2:
                 continue  # takes ten times as long as all others together
-            row = rows.setdefault(name, new_row())
-            run_once(*rivals[name], row, name.endswith("nothing cached"))
+            run_once(processes[name], rows.setdefault(name, new_row()))
     return {
         "benchmark": "startup",
         "machine": machine.record(),
@@ -54,21 +68,34 @@ def measure(options: Options) -> dict[str, Any]:
     }
 
 
-def _rivals(options: Options) -> tuple[dict[str, tuple[str, Statements]], list[dict[str, str]]]:
+def _processes(options: Options) -> tuple[dict[str, Process], list[dict[str, str]]]:
     files, skipped = files_of(options.tokenizer), []
-    rivals = {name: (sys.executable, statements) for name, statements in FLOORS.items()}
-    for library in options.libraries:
-        peer = PEERS[library]
+    found = {name: Process(sys.executable, statements) for name, statements in FLOORS.items()}
+    peers = {library: PEERS[library] for library in options.libraries}
+    if OURS in peers and not options.quick:
+        wheel = replace(PEERS[OURS], requirements=(str(ROOT),))
+        peers = {OURS: peers[OURS], f"{OURS} wheel": wheel} | peers
+    for name, peer in peers.items():
+        tree = name == OURS
         try:
-            python, statements = python_of(peer, not options.quick), start_up(peer.module, files)
-            run_once(python, statements, new_row())
+            python = python_of(peer, not options.quick, "" if tree else _sources_digest(name))
+            process = Process(python, start_up(peer.module, files), tree)
+            run_once(process, new_row())
         except (NoEnvironment, Unsupported, WorkerFailed) as reason:
-            skipped.append({"library": library, "reason": str(reason)})
+            skipped.append({"library": name, "reason": str(reason)})
             continue
-        rivals[library] = (python, statements)
-        if not peer.requirements:
-            rivals[f"{library}, nothing cached"] = (python, statements)
-    return rivals, skipped
+        found[name] = process
+        if name.startswith(OURS):
+            found[f"{name}, nothing cached"] = replace(process, nothing_cached=True)
+    return found, skipped
+
+
+def _sources_digest(name: str) -> str:
+    """Return what the environment of our wheel depends on; nothing for another library."""
+    if not name.startswith(OURS):
+        return ""
+    paths = [ROOT / "pyproject.toml", ROOT / "hatch_build.py", *(ROOT / OURS).rglob("*.py")]
+    return sha256(b"".join(path.read_bytes() for path in sorted(paths)))
 
 
 def new_row() -> dict[str, Any]:
@@ -76,23 +103,24 @@ def new_row() -> dict[str, Any]:
     return {"wall_seconds": [], "cpu_seconds": [], "parts": [], "ids": []}
 
 
-def run_once(
-    python: str, statements: Statements, row: dict[str, Any], nothing_cached: bool = False
-) -> None:
+def run_once(process: Process, row: dict[str, Any]) -> None:
     """Start the process, wait for its end, and add its times and ids to the row.
 
     Raises:
         WorkerFailed: the process failed.
     """
-    importing, loading, encoding = statements
+    importing, loading, encoding = process.statements
     code = SNIPPET.format(importing, loading, TEXT, encoding)
     with tempfile.TemporaryDirectory() as empty:
         variables = environment(os.cpu_count() or 1)
-        if nothing_cached:
+        if not process.source_tree:
+            del variables["PYTHONPATH"]
+        if process.nothing_cached:
             variables |= {"NUMBATOK_CACHE_DIR": empty, "NUMBA_CACHE_DIR": f"{empty}/numba"}
+        command = [process.python, "-c", code]
         before, start = _children_cpu(), time.perf_counter()
         done = subprocess.run(
-            [python, "-c", code], env=variables, capture_output=True, text=True, check=False
+            command, env=variables, cwd=empty, capture_output=True, text=True, check=False
         )
         row["wall_seconds"].append(time.perf_counter() - start)
         row["cpu_seconds"].append(_children_cpu() - before)
@@ -109,18 +137,17 @@ def _children_cpu() -> float:
 
 
 def table(result: dict[str, Any]) -> str:
-    """Return the Markdown table of a result; libraries whose ids differ are void."""
+    """Return the Markdown table of a result; a library whose ids are not the usual ones is void."""
     ids = [row["ids"] for row in result["rows"].values() if row["ids"]]
     usual = max(ids, key=ids.count)
     rows = []
     for name, row in result["rows"].items():
-        if row["ids"] and row["ids"] != usual:
-            rows.append([name, "void", "", "", ""])
-            continue
-        parts = [number(1000 * interval(part).median) for part in zip(*row["parts"], strict=True)]
-        rows.append([name, number(1000 * interval(row["wall_seconds"]).median), *parts])
-    head = ["process", "milliseconds in all", "import", "load", "first ids"]
-    return "From the start of a process to its end, with the first ids.\n\n" + markdown(head, rows)
+        times = [row["wall_seconds"], row["cpu_seconds"], *zip(*row["parts"], strict=True)]
+        cells = [number(1000 * interval(seconds).median) for seconds in times]
+        rows.append([name, *(["void"] * 5 if row["ids"] not in ([], usual) else cells)])
+    title = "From the start of a process to its end, with the first ids, in milliseconds."
+    head = ["process", "wall", "CPU", "import", "load", "first ids"]
+    return f"{title}\n\n{markdown(head, rows)}"
 
 
 if __name__ == "__main__":
