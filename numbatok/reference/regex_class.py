@@ -202,15 +202,20 @@ def parse_class(cursor: Cursor, ignore_case: bool, depth: int) -> CharSet:
 def _member(cursor: Cursor, ignore_case: bool, depth: int) -> CharSet:
     if cursor.looking_at("[:"):
         raise cursor.unsupported("a POSIX bracket")
-    if cursor.engine == "tiktoken" and (cursor.looking_at("--") or cursor.looking_at("~~")):
-        raise cursor.unsupported(f"the class operator {cursor.rest(2)}")
+    _refuse_operators(cursor)
     if cursor.take("["):
         return parse_class(cursor, ignore_case, depth + 1)
     return _range(cursor, ignore_case)
 
 
+def _refuse_operators(cursor: Cursor) -> None:
+    if cursor.engine == "tiktoken" and cursor.rest(2) in ("--", "~~"):
+        raise cursor.unsupported(f"the class operator {cursor.rest(2)}")
+
+
 def _range(cursor: Cursor, ignore_case: bool) -> CharSet:
     first = _class_character(cursor, ignore_case)
+    _refuse_operators(cursor)
     is_range = cursor.looking_at("-") and cursor.rest(2) != "-]"
     if not isinstance(first, int):
         if is_range:

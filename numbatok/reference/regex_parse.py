@@ -67,7 +67,10 @@ def parse_regex(pattern: str, engine: Engine) -> Regex:
             it and its place.
         InvalidTokenizerFile: the pattern is no regex.
     """
-    return Regex(parse(pattern, engine))
+    node = parse(pattern, engine)
+    if engine == "tiktoken" and can_be_empty(node):
+        raise Cursor(pattern, engine).unsupported("a match of nothing, on which tiktoken panics,")
+    return Regex(node)
 
 
 def literal_regex(text: str) -> Regex:
