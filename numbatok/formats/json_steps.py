@@ -58,7 +58,7 @@ SAME_EVERYWHERE = re.compile(
     (?: [^\\^$&~\[{(-]                # no beginning of special syntax
       | \\[pP]\{\w+\} | \\[sSrnt\W_]  # properties, white space, escaped punctuation
       | \[(?!:)\^? | -(?!-)           # classes, but no [:posix:] and no difference
-      | \((?:\?[:!=])?               # groups and lookahead, but no flags
+      | \((?:\?[:!=]|(?!\?))          # groups and lookahead, but no flags, no lookbehind
       | \{\d+(?:,\d*)?\}(?![+?])      # counted repeats, greedy
     )*"""
 )

@@ -27,11 +27,10 @@ def write_tiktoken(spec: TokenizerSpec, path: str | os.PathLike[str]) -> None:
         OSError: the file cannot be written.
     """
     ranks = exportable_ranks(spec)
-    lines = (
-        b2a_base64(token, newline=False) + b" %d\n" % rank
-        for token, rank in sorted(ranks.items(), key=lambda item: item[1])
-    )
-    write_whole(path, lines)
+    in_order = sorted(ranks.items(), key=lambda item: item[1])
+    # the empty token is `=`, as in Whisper's file: a line has two fields
+    encoded = ((b2a_base64(token, newline=False) or b"=", rank) for token, rank in in_order)
+    write_whole(path, (b"%s %d\n" % line for line in encoded))
 
 
 def exportable_ranks(spec: TokenizerSpec) -> dict[bytes, int]:
@@ -52,6 +51,8 @@ def exportable_ranks(spec: TokenizerSpec) -> dict[bytes, int]:
     if opaque:
         raise _refused("a token is not spelled in the byte alphabet", repr(opaque[0][:60]))
     ranks = _without_special(model, added)
+    if "" in model.opaque:
+        ranks[b""] = model.opaque[""]
     missing = [b for b in range(256) if bytes([b]) not in ranks and b not in NO_UTF8]
     if missing:
         raise _refused(f"{len(missing)} bytes have no token", f"0x{missing[0]:02x} first")
@@ -86,7 +87,7 @@ def _check_order(model: BpeModel, ranks: Mapping[bytes, int]) -> None:
 def _check_merges(model: BpeModel, ranks: Mapping[bytes, int]) -> None:
     merges = set(model.merges or ())
     for token, id in ranks.items():
-        if len(token) == 1:
+        if len(token) < 2:
             continue
         place = last_merge(token, ranks)
         if place and (token[:place], token[place:]) not in merges:
