@@ -4,7 +4,7 @@ text -> atoms -> added tokens (raw) -> normalizers -> added tokens (normalized) 
      -> merge -> template -> ids -> decoders -> text
 
 It shares no code with the kernels, and is as slow as it is plain. In reading order: `atoms`,
-`rules`, `families`, `patterns`, `merge`, `added`, `pretokenize`, `normalize`, `decode`. A pattern
+`rules`, `families`, `patterns`, `merge`, `added`, `normalizers`, `chain`, `decoding`. A pattern
 that is no family, and every regex, runs in `regex_parse` and `regex_match`.
 """
 
@@ -14,12 +14,12 @@ from collections.abc import Sequence
 
 from numbatok.reference.added import Special, split_added
 from numbatok.reference.atoms import Atom, InvalidPolicy, byte_alphabet, join, split_atoms
-from numbatok.reference.decode import DecodeStream, decode, decode_bytes
+from numbatok.reference.chain import run_chain
+from numbatok.reference.decoding import DecodeStream, decode, decode_bytes
 from numbatok.reference.families import FAMILIES
 from numbatok.reference.merge import merge_pretoken
-from numbatok.reference.normalize import normalize
+from numbatok.reference.normalizers import normalize
 from numbatok.reference.patterns import pretokenize_family, pretokenize_gpt2, recognize
-from numbatok.reference.pretokenize import run_chain
 from numbatok.reference.template import apply_template
 from numbatok.spec import TokenizerSpec
 

@@ -12,7 +12,7 @@ from typing import Literal, Union
 
 from numbatok.errors import InvalidType, InvalidValue, SpecialTokenError, UnsupportedTokenizer
 from numbatok.reference.atoms import Atom, characters
-from numbatok.reference.normalize import normalize
+from numbatok.reference.normalizers import normalize
 from numbatok.reference.properties import is_crate_word
 from numbatok.reference.rules import white
 from numbatok.spec import AddedToken, TokenizerSpec

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.reference.atoms import REPLACEMENT, characters, join
 from numbatok.reference.merge import bytes_of_string
-from numbatok.reference.normalize import replace
+from numbatok.reference.normalizers import replace
 from numbatok.spec import (
     DecodeBpe,
     DecodeByteFallback,

@@ -12,9 +12,9 @@ from library_oracles import library_ends, pre_tokenizer, tiktoken_pieces
 
 from numbatok.pattern_names import PATTERNS
 from numbatok.reference.atoms import characters, join, split_atoms
+from numbatok.reference.chain import cut
 from numbatok.reference.families import FAMILIES, Family, isolated
 from numbatok.reference.patterns import pretokenize_family, pretokenize_gpt2, recognize
-from numbatok.reference.pretokenize import cut
 from numbatok.reference.rules import white_before_text, white_run
 from numbatok.spec import ByteLevel
 

@@ -12,7 +12,7 @@ from random_regexes import RandomRegexes
 from numbatok.errors import InvalidTokenizerFile, NumbatokError, UnsupportedTokenizer
 from numbatok.reference import regex_parse
 from numbatok.reference.atoms import characters, join, split_atoms
-from numbatok.reference.pretokenize import with_gaps
+from numbatok.reference.chain import with_gaps
 from numbatok.reference.regex_parse import parse_regex
 from numbatok.spec import Split
 
@@ -75,7 +75,7 @@ def test_random_patterns_equal_oniguruma(seed, count):
 
 
 def tiktoken_cases(seed: int, count: int):
-    """Return supported random patterns with a text each and the pieces that tiktoken makes of it."""
+    """Return supported random patterns, each with a text and the pieces tiktoken makes of it."""
     made = RandomRegexes(seed)
     cases = []
     for _ in range(count):

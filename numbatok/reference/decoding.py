@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from numbatok.errors import UnknownIdError
 from numbatok.reference.atoms import byte_alphabet, characters, join
 from numbatok.reference.decoders import decoder_steps
-from numbatok.reference.normalize import normalize
+from numbatok.reference.normalizers import normalize
 from numbatok.spec import TokenizerSpec
 
 
