@@ -63,8 +63,9 @@ def build_bpe(strings: Strings, merges: Field) -> BpeModel:
 
 def last_of_duplicates(merges: list[tuple[bytes, bytes]]) -> tuple[tuple[bytes, bytes], ...]:
     """Return each pair once, at its last place, as Hugging Face ranks it."""
-    if len(set(merges)) == len(merges):
-        return tuple(merges)
+    once = dict.fromkeys(merges)
+    if len(once) == len(merges):
+        return tuple(once)
     return tuple(reversed(dict.fromkeys(reversed(merges))))
 
 

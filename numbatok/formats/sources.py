@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from numbatok.errors import InvalidTokenizerFile
-from numbatok.formats.strict_json import MAX_BYTES
+from numbatok.formats.strict_json import MAX_BYTES, paused_collection
 from numbatok.spec import TokenizerSpec
 
 Kind = Literal["gpt2", "json", "pair", "ranks"]
@@ -49,7 +49,8 @@ class Located:
         options = (self.pattern, self.special_tokens, self.encoding)
         if digest_of(self.kind, contents, *options) != self.digest:
             raise InvalidTokenizerFile(f"{self.description} has changed since; load it again.")
-        return _READERS[self.kind](self, contents)
+        with paused_collection():
+            return _READERS[self.kind](self, contents)
 
     def path(self, role: str) -> str:
         """Return the path of a role, for messages."""

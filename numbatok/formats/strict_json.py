@@ -63,7 +63,8 @@ def parse_json(data: bytes, file: str) -> object:
             f"{file}: {path or 'the file'} names {repeats[0].key!r} twice; "
             "which of the two is meant is unknown."
         )
-    if _UNPAIRED.search(data):
+    # the two searches for plain bytes take 2 ms in 28 MB, the pattern 400 ms
+    if (b"\\ud" in data or b"\\uD" in data) and _UNPAIRED.search(data):
         _refuse_lone_surrogates(value, file)
     return value
 
