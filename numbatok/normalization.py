@@ -6,11 +6,13 @@ and remembered. Bytes that are not UTF-8 stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
 
+from numbatok.alignment import Edit, put_before
 from numbatok.character_classes import two_stages
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.memory import addresses_of
@@ -36,9 +38,19 @@ class Normalization:
 
     def __init__(self, normalizers: Sequence[Normalizer]) -> None:
         self._steps = [_step(normalizer) for normalizer in normalizers]
+        self._normalizers = normalizers
 
     def __bool__(self) -> bool:
         return bool(self._steps)
+
+    def edits(self, text: bytes) -> Iterator[list[Edit]]:
+        """Yield what each step changes in the result of the one before, in the order of the text.
+
+        Errors: UnsupportedTokenizer for a step whose changes cannot be told apart.
+        """
+        for normalizer, step in zip(self._normalizers, self._steps, strict=True):
+            yield _edits(normalizer, step, text)
+            text = step(text)
 
     def may_change(self, text: U8) -> bool:
         """Tell whether any step may change a text, seen as one document."""
@@ -67,6 +79,26 @@ def _step(normalizer: Normalizer) -> Step | StretchStep:
         content = normalizer.content.encode()
         return lambda text: content + text if text else text
     return _replace_step(normalizer)
+
+
+def _edits(normalizer: Normalizer, step: Step | StretchStep, text: bytes) -> list[Edit]:
+    """Return the changes of one step: start, end and replacement of each."""
+    if isinstance(step, StretchStep):
+        return list(step.stretches(text))
+    if isinstance(step, _Translate):
+        return list(step.edits(text))
+    changed = step(text)
+    if isinstance(normalizer, Prepend):
+        return put_before(text, normalizer.content.encode())
+    if isinstance(normalizer, Strip):
+        start = text.find(changed)
+        return [(0, start, b""), (start + len(changed), len(text), b"")]
+    if isinstance(normalizer, Replace) and not normalizer.is_regex:
+        pattern, content = normalizer.pattern.encode(), normalizer.content.encode()
+        return [(m.start(), m.end(), content) for m in re.finditer(re.escape(pattern), text)]
+    if changed != text:
+        raise UnsupportedTokenizer(f"offsets through the normalizer {normalizer!r}")
+    return []
 
 
 def _replace_step(normalizer: Replace) -> Step:
@@ -110,14 +142,19 @@ class StretchStep:
 
     def __call__(self, text: bytes) -> bytes:
         """Return the text with every stretch changed."""
-        content = np.frombuffer(text, np.uint8)
         pieces, done = [], 0
-        while (stretch := self._find(content, done)) is not None:
-            start, end = stretch
-            changed = self._change(text[start:end].decode("utf-8", "surrogateescape"))
-            pieces += [text[done:start], changed.encode("utf-8", "surrogateescape")]
+        for start, end, changed in self.stretches(text):
+            pieces += [text[done:start], changed]
             done = end
         return b"".join([*pieces, text[done:]]) if pieces else text
+
+    def stretches(self, text: bytes) -> Iterator[tuple[int, int, bytes]]:
+        """Yield start and end of each stretch that may change, and what it becomes."""
+        content, done = np.frombuffer(text, np.uint8), 0
+        while (stretch := self._find(content, done)) is not None:
+            start, done = stretch
+            changed = self._change(text[start:done].decode("utf-8", "surrogateescape"))
+            yield start, done, changed.encode("utf-8", "surrogateescape")
 
     def _find(self, text: U8, start: int) -> tuple[int, int] | None:
         stretch = np.empty(2, np.int64)
@@ -233,6 +270,14 @@ class _Translate:
     def __call__(self, text: bytes) -> bytes:
         decoded = text.decode("utf-8", "surrogateescape").translate(self._table)
         return decoded.encode("utf-8", "surrogateescape")
+
+    def edits(self, text: bytes) -> Iterator[Edit]:
+        """Yield start, end and replacement of every character that changes."""
+        end = 0
+        for character in text.decode("utf-8", "surrogateescape"):
+            start, end = end, end + len(character.encode("utf-8", "surrogateescape"))
+            if ord(character) in self._table:
+                yield start, end, self._table[ord(character)].encode()
 
 
 @cache

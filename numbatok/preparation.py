@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from numbatok.alignment import Alignment, put_before
 from numbatok.memory import addresses_of
 from numbatok.native import function
 from numbatok.normalization import Normalization
@@ -39,6 +40,16 @@ class Prepared(NamedTuple):
     text: U8
     ends: NDArray[np.int64]  # [n_pieces] where each piece ends
     after: NDArray[np.int64]  # [n_pieces] the id that follows, or -1: its document ends here
+
+
+class AlignedPiece(NamedTuple):
+    """A piece of one document as the scan sees it, and the added token after it."""
+
+    text: bytes
+    alignment: Alignment
+    token: int  # its number, or -1: the document ends here
+    token_start: int  # byte offsets in the document
+    token_end: int
 
 
 class Preparation:
@@ -80,6 +91,38 @@ class Preparation:
         sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
         whole = np.frombuffer(b"".join(pieces), np.uint8)
         return Prepared(whole, np.cumsum(sizes), np.array(after, np.int64))
+
+    def align(self, data: bytes, policy: Policy) -> Iterator[AlignedPiece | Refusal]:
+        """Yield the pieces of a document as `prepare` does, with where they come from."""
+        actions, start = policy.added_actions, 0
+        raw = [*find_all(data, self._tables.raw_added, actions), (-1, len(data), len(data))]
+        for raw_token, stop, raw_end in raw:
+            text, alignment = data[start:stop], Alignment.identity(start, stop)
+            for edits in self._normalization.edits(text) if text else ():
+                alignment = alignment.edited(edits)
+            text, done = self._normalization.apply(text) if text else text, 0
+            for token, at, end in find_all(text, self._tables.normalized_added, actions):
+                span = alignment.part(at, end)
+                first, last = int(span.starts[0]), int(span.ends[-1])
+                if actions[token] == REFUSE:
+                    yield Refusal(token, 0, first)
+                    return
+                yield self._aligned(text[done:at], alignment.part(done, at), token, first, last)
+                done = end
+            if raw_token >= 0 and actions[raw_token] == REFUSE:
+                yield Refusal(raw_token, 0, stop)
+                return
+            rest = alignment.part(done, len(text))
+            yield self._aligned(text[done:], rest, raw_token, stop, raw_end)
+            start = raw_end
+
+    def _aligned(
+        self, text: bytes, alignment: Alignment, token: int, start: int, end: int
+    ) -> AlignedPiece:
+        prefixed = self._prefixed(text)
+        if len(prefixed) > len(text):
+            alignment = alignment.edited(put_before(text, b" "))
+        return AlignedPiece(prefixed, alignment, token, start, end)
 
     def _prefixed(self, piece: bytes) -> bytes:
         if self._prefix_space and piece and not piece.startswith(b" "):

@@ -21,6 +21,7 @@ from numbatok.policy import (
     Invalid,
     Policies,
     Policy,
+    Refusal,
     Special,
     rows_to_bytes,
     special_token_error,
@@ -35,6 +36,7 @@ from numbatok.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numbatok.offsets import Encoding, Unit
     from numbatok.show import Shown
     from numbatok.verification import Report
 
@@ -136,6 +138,32 @@ class Tokenizer:
         return parallel.encode(
             self._encoder, text, ends, policy, tokens, counting=counting, limit=limit
         )
+
+    def encode_with_offsets(
+        self,
+        text: str | bytes,
+        special: Special = "raise",
+        *,
+        invalid: Invalid = "byte-alphabet",
+        template: bool = False,
+        unit: Unit | None = None,
+    ) -> Encoding:
+        """Return the ids of a text with where each comes from: see numbatok.offsets.Encoding.
+
+        `unit` is "chars" or "bytes"; unless given, a str has characters and bytes have bytes.
+
+        Errors: as `encode`.
+        """
+        from numbatok.offsets import OffsetEncoder, unit_of
+
+        unit, policy = unit_of(text, unit, invalid), self._policies.get(special, invalid)
+        offset_encoder = OffsetEncoder(
+            self._encoder, self._decoder.lengths, self._vocabulary, self._spec.offset_trimming
+        )
+        found = offset_encoder.encode(text, to_bytes(text, invalid), policy, unit, template)
+        if isinstance(found, Refusal):
+            raise special_token_error(found, self._spec.added_tokens[found.token], None)
+        return found
 
     def encode_batch(
         self,
