@@ -1,8 +1,9 @@
-"""Classes of all code points, packed for kernels."""
+"""Classes of all code points, packed for kernels, and the byte alphabet as code points."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from numbatok.tables import U8, CharacterClasses
 
@@ -18,3 +19,13 @@ def two_stages(kinds: U8, ill_formed: U8) -> CharacterClasses:
     return CharacterClasses(
         np.array(which, np.uint16), np.frombuffer(b"".join(numbers), np.uint8), ill_formed
     )
+
+
+def byte_alphabet() -> NDArray[np.int64]:
+    """Return the code point that stands for each byte in GPT-2's byte alphabet, int64[256]."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    points = np.zeros(256, np.int64)
+    points[printable] = printable
+    others = [byte for byte in range(256) if points[byte] == 0]
+    points[others] = 256 + np.arange(len(others))
+    return points

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.character_classes import two_stages
+from numbatok.character_classes import byte_alphabet, two_stages
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.memory import aligned_zeros
 from numbatok.native import function
@@ -131,16 +131,6 @@ def ill_formed_classes(kinds: U8, pattern: Pattern, invalid: str) -> U8:
     if invalid == "punct":
         return np.full(256, pattern.punctuation, np.uint8)
     return kinds[byte_alphabet()].astype(np.uint8)
-
-
-def byte_alphabet() -> NDArray[np.int64]:
-    """Return the code point that stands for each byte in GPT-2's byte alphabet, int64[256]."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    points = np.zeros(256, np.int64)
-    points[printable] = printable
-    others = [byte for byte in range(256) if points[byte] == 0]
-    points[others] = 256 + np.arange(len(others))
-    return points
 
 
 _BYTES = {point: byte for byte, point in enumerate(byte_alphabet().tolist())}

@@ -25,7 +25,12 @@ Normalization, lowercase and accents are in `numbatok.unicode.normalization`, wh
 from here.
 """
 
-from numbatok.unicode.case import case_expansion, case_variants, close_under_case
+from numbatok.unicode.case import (
+    case_expansion,
+    case_variants,
+    close_under_case,
+    expanding_characters,
+)
 from numbatok.unicode.categories import category, general_categories, han, white_space
 from numbatok.unicode.components import (
     cutting_scripts,
@@ -53,6 +58,7 @@ __all__ = [
     "category",
     "close_under_case",
     "cutting_scripts",
+    "expanding_characters",
     "general_categories",
     "han",
     "numeric_characters",

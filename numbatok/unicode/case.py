@@ -63,6 +63,11 @@ def case_expansion(code_point: int) -> tuple[int, ...]:
     return _expansions().get(code_point, ())
 
 
+def expanding_characters() -> tuple[int, ...]:
+    """Return the code points that have a full case folding of two or three."""
+    return tuple(_expansions())
+
+
 def close_under_case(members: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return `members` (bool[CODE_POINTS]) with the case variants of every member."""
     arrays = content().arrays
