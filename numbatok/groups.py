@@ -18,6 +18,7 @@ GROUPS = {
     "core": {
         "encode_text": Entry(_KERNELS + "encode", 4),
         "encode_documents": Entry(_KERNELS + "encode", 9),
+        "move_memo": Entry(_KERNELS + "growth", 2),
         "find_all_added": Entry(_KERNELS + "added", 5),
         "giant_end": Entry(_KERNELS + "giant", 5),
         "merge_giant": Entry(_KERNELS + "giant", 4),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from numbatok.memory import addresses_of, aligned_zeros
-from numbatok.native import address
+from numbatok.native import address, function
 from numbatok.tables import (
     I64,
     MARGIN,
@@ -23,7 +23,7 @@ from numbatok.tables import (
 )
 
 SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
-N_LANES, ROW = 16, 32  # as in kernels/merge.py
+N_LANES, ROW = 16, 80  # as in kernels/merge.py
 FIRST_MEMO, LARGEST_MEMO = 1 << 12, 1 << 18  # buckets of 64 bytes: 256 KB, 16 MB
 SMALL_TEXT = 4096  # bytes of text whose ids fit the thread's own array
 
@@ -73,9 +73,12 @@ class ThreadState:
         self.connect()
 
     def grow_memo(self) -> None:
-        """Make a memo four times as large, or at the limit an empty one."""
+        """Move to a memo four times as large, or at the limit start with an empty one."""
         n_buckets = self.memo.entries.slots.size // 8
-        self.memo = make_memo(min(4 * n_buckets, LARGEST_MEMO))
+        old, self.memo = self.memo, make_memo(min(4 * n_buckets, LARGEST_MEMO))
+        if 4 * n_buckets <= LARGEST_MEMO:
+            source, target = addresses_of(old), addresses_of(self.memo)
+            function("move_memo")(source.ctypes.data, target.ctypes.data)
         self.connect()
 
     def forget(self) -> None:
@@ -114,10 +117,14 @@ def make_batch(n: int) -> Batch:
 def make_lanes() -> Lanes:
     """Make work space for sixteen pretokens merged side by side."""
     return Lanes(
-        aligned_zeros(N_LANES * ROW, np.uint32), aligned_zeros(N_LANES * ROW, np.uint32),
-        aligned_zeros(N_LANES, np.uint64), aligned_zeros(N_LANES, np.int64),
-        aligned_zeros(N_LANES * 2, np.int64), aligned_zeros(N_LANES * 2, np.uint64),
-    )  # fmt: skip
+        symbols=aligned_zeros(N_LANES * ROW, np.uint32),
+        ranks=aligned_zeros(N_LANES * ROW, np.uint32),
+        alive=aligned_zeros(N_LANES, np.uint64),
+        items=aligned_zeros(N_LANES, np.int64),
+        widths=aligned_zeros(N_LANES, np.int64),
+        positions=aligned_zeros(N_LANES * 2, np.int64),
+        pairs=aligned_zeros(N_LANES * 2, np.uint64),
+    )
 
 
 def make_work(length: int) -> Work:

@@ -19,7 +19,7 @@ I64 = NDArray[np.int64]
 SYMBOL_BITS = 20  # a pair is left << SYMBOL_BITS | right
 RANK_BITS = 24  # a slot of the merge table is pair << RANK_BITS | rank
 MAX_MERGES = (1 << SYMBOL_BITS) - 512
-NO_RANK = 0xFFF_FFFF  # larger than every rank; fits rank << 4 in 32 bits
+NO_RANK = (1 << 26) - 1  # larger than every rank; fits rank << 6 in 32 bits
 SPILLED = 7  # count of an entry whose ids are elsewhere
 NOT_IN_MEMO = -1  # in Batch.entries
 EMPTY_PAIR = (1 << 64) - 1  # in MergeRules.buckets; no pair of symbols is all ones
@@ -96,16 +96,17 @@ USED_ENTRIES, USED_SPILLED, USED_LONG, USED_LONG_BYTES, N_USED = range(5)
 
 
 class Lanes(NamedTuple):
-    """Work space in which sixteen short pretokens are merged side by side.
+    """Work space in which sixteen pretokens of up to 64 bytes are merged side by side.
 
-    A row is 32 values. Position p of a pretoken is row + 8 + p in symbols and row + 16 + p in
-    ranks. Positions -1 and 16 hold NO_SYMBOL, so that a pretoken's ends need no branch.
+    Position p of a pretoken is 80 lane + 8 + p in symbols and 80 lane + 16 + p in ranks. Positions
+    -1 and 64 hold NO_SYMBOL, so that a pretoken's ends need no branch.
     """
 
-    symbols: U32  # [n_lanes * 32]
-    ranks: U32  # [n_lanes * 32] rank << 4 | p of the pair that starts at p, or NO_RANK << 4 | p
+    symbols: U32  # [n_lanes * 80]
+    ranks: U32  # [n_lanes * 80] rank << 6 | p of the pair that starts at p, or NO_RANK << 6 | p
     alive: U64  # [n_lanes] mask of the positions where a symbol starts
     items: I64  # [n_lanes] which of the new pretokens
+    widths: I64  # [n_lanes] its length, rounded up to a multiple of 16
     positions: I64  # [n_lanes * 2] where the left neighbour and the merged symbol are
     pairs: U64  # [n_lanes * 2] the pairs that start there
 

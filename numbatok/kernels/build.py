@@ -6,10 +6,9 @@ from numbatok._jit import entry, i64, kernel, part, u64
 from numbatok.addresses import view_i64, view_u8, view_u32
 from numbatok.kernels.encode import COUNT_MASK, COUNT_SHIFT, open_state
 from numbatok.kernels.long import find_long, hash_long, put_long
-from numbatok.kernels.merge_long import WIDTH, merge_list, merge_row
+from numbatok.kernels.merge_long import WIDTH, merge_and_spill, merge_list, merge_row
 from numbatok.kernels.odd import has_odd
 from numbatok.kernels.pairs import home_of_pair, pack_pair
-from numbatok.kernels.spill import pack_spilled, spill_id
 from numbatok.kernels.words import find_entry, first_of_bucket, hash_key
 from numbatok.tables import (
     EMPTY_PAIR,
@@ -137,20 +136,9 @@ def build_words(
 @kernel
 def merge_word(text: U8, start: int, length: int, state: State) -> tuple[u64, u64]:
     """Return ids_low and ids_high of a word; spilled ids are forgotten at once."""
-    merges, work, memo = state.merges, state.work, state.memo
+    memo = state.memo
     spilled_from = memo.used[USED_SPILLED]
-    if length <= WIDTH:
-        alive = merge_row(text, start, length, merges, work)
-        while alive != ZERO:
-            spill_id(i64(work.symbols[count_trailing_zeros(alive)]), merges, memo)
-            alive = clear_lowest_bit(alive)
-    else:
-        merge_list(text, start, length, merges, work)
-        at = i64(0)
-        while at < length:
-            spill_id(i64(work.symbols[at]), merges, memo)
-            at = i64(work.following[at])
-    low, high = pack_spilled(spilled_from, memo)
+    low, high = merge_and_spill(text, start, length, state.merges, state.work, memo)
     memo.used[USED_SPILLED] = spilled_from
     return low, high
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbatok._jit import entry, i64, kernel, part, u64
 from numbatok.addresses import call_at, opener, view_i64, view_u8, view_u32
 from numbatok.kernels.added import find_added
-from numbatok.kernels.long import look_up_long
+from numbatok.kernels.long import copy_long, look_up_long
 from numbatok.kernels.merge import merge_new
 from numbatok.kernels.odd import merge_odd
 from numbatok.kernels.words import copy_from_memo, look_up_missed, pack_keys, probe_words
@@ -241,9 +241,13 @@ def resolve(count: int, state: State) -> None:
         merge_odd(n_missed, state)
     n_new = look_up_missed(batch, n_missed, state.words, memo)
     if n_new > 0:
-        merge_new(scan, batch, n_new, state.merges, state.lanes, memo)
-    copy_from_memo(batch, n_missed, memo)
-    look_up_long(n_missed, state)
+        merge_new(scan, batch, n_new, state.merges, state.lanes, memo, memo.entries.slots)
+    n_long = copy_from_memo(batch, n_missed, memo)
+    if n_long > 0:
+        n_new = look_up_long(n_missed, state)
+        if n_new > 0:
+            merge_new(scan, batch, n_new, state.merges, state.lanes, memo, memo.long_slots)
+        copy_long(n_missed, batch, memo)
 
 
 @kernel

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from numbatok._jit import i64, kernel, part, u64
-from numbatok.kernels.merge_long import merge_long
-from numbatok.tables import U8, U64, USED_LONG, USED_LONG_BYTES, State
-from numbatok.vector import LONG_KEY, copy_bytes, load_u64, wrapping_multiply
+from numbatok.kernels.merge_long import WIDTH, merge_and_spill
+from numbatok.tables import U8, U64, USED_LONG, USED_LONG_BYTES, Batch, Memo, State
+from numbatok.vector import LONG_KEY, copy_bytes, load_u64, natural, wrapping_multiply
 
 ZERO, ONE, HALF = u64(0), u64(1), u64(32)
 LONG = u64(LONG_KEY)
@@ -17,16 +17,50 @@ LENGTH_MASK = (1 << 32) - 1
 
 
 @kernel
-def look_up_long(n_missed: int, state: State) -> None:
-    """Write the ids of the missed pretokens of more than 15 bytes."""
+def look_up_long(n_missed: int, state: State) -> int:
+    """Find or make a slot for each missed pretoken of more than 15 bytes; return how many are new.
+
+    Writes: ids of those in the words; batch.entries, the slot of the others; batch.new and
+    batch.new_entries. Longer ones than a lane takes are merged at once.
+    """
     scan, batch = state.scan, state.batch
+    n_new = i64(0)
     for m in range(n_missed):
         i = i64(batch.missed[m])
-        if batch.key_high[i] == LONG:
-            start = i64(scan.starts[i])
-            length = i64(scan.starts[i + 1]) - start
-            low, high = find_or_merge(scan.window, start, length, state)
-            batch.ids[2 * i], batch.ids[2 * i + 1] = low, high
+        if batch.key_high[i] != LONG:
+            continue
+        start = natural(i64(scan.starts[i]))
+        length = i64(scan.starts[i + 1]) - start
+        hashed = hash_long(scan.window, start, length)
+        word = find_long(
+            scan.window, start, length, hashed, state.long_words, state.long_word_bytes
+        )
+        if word >= 0:
+            ids = state.long_words
+            batch.ids[2 * i], batch.ids[2 * i + 1] = ids[word + 2], ids[word + 3]
+            continue
+        slot, is_new = find_or_learn(scan.window, start, length, hashed, state.memo)
+        batch.entries[m] = slot
+        if is_new and length <= WIDTH:
+            batch.new[n_new], batch.new_entries[n_new] = i, slot
+            n_new += 1
+        elif is_new:
+            low, high = merge_and_spill(
+                scan.window, start, length, state.merges, state.work, state.memo
+            )
+            slots = state.memo.long_slots
+            slots[slot + 2], slots[slot + 3] = low, high
+    return n_new
+
+
+@kernel
+def copy_long(n_missed: int, batch: Batch, memo: Memo) -> None:
+    """Copy the ids of the missed pretokens of more than 15 bytes from their slots."""
+    slots = memo.long_slots
+    for m in range(n_missed):
+        i, slot = i64(batch.missed[m]), batch.entries[m]
+        if batch.key_high[i] == LONG and slot >= 0:
+            batch.ids[2 * i], batch.ids[2 * i + 1] = slots[slot + 2], slots[slot + 3]
 
 
 @part
@@ -71,23 +105,17 @@ def put_long(
     slots[slot], slots[slot + 1] = hashed, u64(at) << HALF | u64(length)
 
 
-@kernel
-def find_or_merge(text: U8, start: int, length: int, state: State) -> tuple[np.uint64, np.uint64]:
-    """Return ids_low and ids_high of a pretoken, merged now if it is new."""
-    hashed = hash_long(text, start, length)
-    words = state.long_words
-    slot = find_long(text, start, length, hashed, words, state.long_word_bytes)
-    if slot >= 0:
-        return words[slot + 2], words[slot + 3]
-    memo = state.memo
+@part
+def find_or_learn(
+    text: U8, start: int, length: int, hashed: np.uint64, memo: Memo
+) -> tuple[int, bool]:
+    """Return the slot of a pretoken in the memo, and whether it was made now."""
     slots, used = memo.long_slots, memo.used
     slot = find_long(text, start, length, hashed, slots, memo.long_bytes)
     if slot >= 0:
-        return slots[slot + 2], slots[slot + 3]
+        return slot, False
     slot = -1 - slot
     put_long(text, start, length, hashed, slot, slots, memo.long_bytes, used[USED_LONG_BYTES])
     used[USED_LONG_BYTES] += length
     used[USED_LONG] += 1
-    low, high = merge_long(text, start, length, state.merges, state.work, memo)
-    slots[slot + 2], slots[slot + 3] = low, high
-    return low, high
+    return slot, True

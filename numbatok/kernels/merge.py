@@ -1,8 +1,8 @@
-"""Byte-pair encoding of pretokens of up to 15 bytes: lowest rank first, leftmost on a tie.
+"""Byte-pair encoding of pretokens of up to 64 bytes: lowest rank first, leftmost on a tie.
 
-All pairs of a pretoken are one vector of rank << 4 | position, whose minimum is the next merge.
+All pairs of a pretoken are vectors of rank << 6 | position, whose minimum is the next merge.
 Sixteen pretokens take turns, so that their table look-ups wait side by side: one at a time took
-twice as long.
+twice as long for short ones, and five times for those of 16 to 64 bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.pairs import find_rank, home_of_pair, pack_pair
 from numbatok.kernels.spill import pack_spilled, spill_id
-from numbatok.tables import NO_RANK, USED_SPILLED, Batch, Lanes, Memo, MergeRules, Scan
+from numbatok.tables import NO_RANK, U64, USED_SPILLED, Batch, Lanes, Memo, MergeRules, Scan
 from numbatok.vector import (
     clear_lowest_bit,
     count_trailing_zeros,
@@ -25,18 +25,24 @@ from numbatok.vector import (
 )
 
 ZERO, ONE, HALF = u64(0), u64(1), u64(32)
-N_LANES, ROW = 16, 32
-AT_SYMBOLS, AT_RANKS = 8, 16  # where position 0 is in a row
-NO_PAIR = NO_RANK << 4  # at least this: no pair of a pretoken is left
-PAST_END = u64(1 << 16)  # position 16, which holds NO_SYMBOL
+N_LANES, ROW = 16, 80  # values of a lane in symbols and in ranks
+AT_SYMBOLS, AT_RANKS = 8, 16  # where position 0 is
+WIDTH = 64  # bytes of the longest pretoken that a lane takes
+NO_PAIR = NO_RANK << 6  # at least this: no pair of a pretoken is left
 COUNT_SHIFT = u64(29)
 
 
 @kernel
 def merge_new(
-    scan: Scan, batch: Batch, n_new: int, merges: MergeRules, lanes: Lanes, memo: Memo
+    scan: Scan,
+    batch: Batch,
+    n_new: int,
+    merges: MergeRules,
+    lanes: Lanes,
+    memo: Memo,
+    answers: U64,
 ) -> None:
-    """Write the ids of the new pretokens to their entries in the memo."""
+    """Write the ids of the new pretokens to answers, two u64 behind the key of each entry."""
     n_lanes = min(N_LANES, n_new)
     for lane in range(n_lanes):
         start_lane(scan, batch, lane, lane, merges, lanes)
@@ -48,8 +54,7 @@ def merge_new(
                 lane += 1
                 continue
             entry = batch.new_entries[lanes.items[lane]] + 2
-            ids = memo.entries.slots
-            ids[entry], ids[entry + 1] = pack_ids(lanes, lane, merges, memo)
+            answers[entry], answers[entry + 1] = pack_ids(lanes, lane, merges, memo)
             if item < n_new:
                 start_lane(scan, batch, item, lane, merges, lanes)
                 item += 1
@@ -68,19 +73,20 @@ def start_lane(
     text, starts = scan.window, scan.starts
     start = natural(i64(starts[batch.new[item]]))
     length = i64(starts[batch.new[item] + 1]) - start
-    row = lane * ROW
+    width = (length + 15) & ~15
+    symbols, ranks = lane * ROW + AT_SYMBOLS, lane * ROW + AT_RANKS
     left = i64(text[start])
-    for position in range(16):
+    for position in range(width):
         right = i64(text[start + position + 1])
         rank = i64(merges.byte_ranks[left << 8 | right])
         rank = rank if position + 1 < length else NO_RANK
-        lanes.symbols[row + AT_SYMBOLS + position] = left
-        lanes.ranks[row + AT_RANKS + position] = rank << 4 | position
+        lanes.symbols[symbols + position] = left
+        lanes.ranks[ranks + position] = rank << 6 | position
         left = right
     no_symbol = merges.ids.size - 1
-    lanes.symbols[row + AT_SYMBOLS - 1] = lanes.symbols[row + AT_SYMBOLS + 16] = no_symbol
+    lanes.symbols[symbols - 1] = lanes.symbols[symbols + WIDTH] = no_symbol
     lanes.alive[lane] = low_bits(length)
-    lanes.items[lane] = item
+    lanes.items[lane], lanes.widths[lane] = item, width
 
 
 @part
@@ -91,22 +97,26 @@ def choose_pair(lanes: Lanes, lane: int, merges: MergeRules) -> bool:
     before      left  a   b  right       are (left, ab) at the left neighbour and (ab, right) at p
     after       left  ab  .  right
     """
-    symbols, row = lanes.symbols, lane * ROW
-    least = minimum_of_sixteen(lanes.ranks, row + AT_RANKS)
+    symbols, ranks = lanes.symbols, lane * ROW + AT_RANKS
+    least = minimum_of_sixteen(lanes.ranks, ranks)
+    for first in range(16, lanes.widths[lane], 16):
+        least = min(least, minimum_of_sixteen(lanes.ranks, ranks + first))
     if least >= NO_PAIR:
         return False
-    position, symbol = least & 15, 256 + (least >> 4)
-    after = lanes.alive[lane] & ~low_bits(position + 1)
-    joined, right = count_trailing_zeros(after), clear_lowest_bit(after) | PAST_END
-    alive = lanes.alive[lane] & ~(ONE << u64(joined))
+    position, symbol = least & 63, 256 + (least >> 6)
+    alive = lanes.alive[lane]
+    after = clear_lowest_bit(alive & ~low_bits(position))  # the symbol at `position` is alive
+    joined = count_trailing_zeros(after)
+    alive &= ~(ONE << u64(joined))
     left = highest_bit(alive & low_bits(position))
 
     lanes.alive[lane] = alive
-    lanes.ranks[row + AT_RANKS + joined] = NO_PAIR
-    at = row + AT_SYMBOLS
+    lanes.ranks[ranks + joined] = NO_PAIR
+    at = lane * ROW + AT_SYMBOLS
     symbols[at + position] = symbol
+    right = count_trailing_zeros(clear_lowest_bit(after))  # 64 if none is left
     left_pair = pack_pair(i64(symbols[at + left]), symbol)
-    right_pair = pack_pair(symbol, i64(symbols[at + count_trailing_zeros(right)]))
+    right_pair = pack_pair(symbol, i64(symbols[at + right]))
     prefetch(merges.buckets, home_of_pair(left_pair, merges))
     prefetch(merges.buckets, home_of_pair(right_pair, merges))
     lanes.pairs[2 * lane], lanes.pairs[2 * lane + 1] = left_pair, right_pair
@@ -119,9 +129,9 @@ def rank_new_pairs(lanes: Lanes, lane: int, merges: MergeRules) -> None:
     """Rank the two pairs that `choose_pair` noted."""
     at = lane * ROW + AT_RANKS
     for side in range(2):
-        position = lanes.positions[2 * lane + side]
+        position = lanes.positions[2 * lane + side]  # -1, before the row, if there is no left
         rank = find_rank(lanes.pairs[2 * lane + side], merges)
-        lanes.ranks[at + position] = rank << 4 | (position & 15)
+        lanes.ranks[at + position] = rank << 6 | (position & 63)
 
 
 @part
@@ -131,6 +141,7 @@ def move_lane(lanes: Lanes, source: int, target: int) -> None:
         lanes.symbols[target * ROW + k] = lanes.symbols[source * ROW + k]
         lanes.ranks[target * ROW + k] = lanes.ranks[source * ROW + k]
     lanes.alive[target], lanes.items[target] = lanes.alive[source], lanes.items[source]
+    lanes.widths[target] = lanes.widths[source]
 
 
 @part
@@ -156,5 +167,5 @@ def pack_ids(lanes: Lanes, lane: int, merges: MergeRules, memo: Memo) -> tuple[u
 @part
 def next_id(lanes: Lanes, at: int, alive: np.uint64, merges: MergeRules) -> np.uint64:
     """Return the id of the first symbol alive, or 0 if none is."""
-    symbol = lanes.symbols[at + count_trailing_zeros(alive | PAST_END)]
+    symbol = lanes.symbols[at + count_trailing_zeros(alive)]  # NO_SYMBOL is at 64
     return u64(merges.ids[symbol])

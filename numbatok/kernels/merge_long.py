@@ -1,7 +1,7 @@
-"""Byte-pair encoding of pretokens of 16 bytes and more: lowest rank first, leftmost on a tie.
+"""Byte-pair encoding of one pretoken of any length: lowest rank first, leftmost on a tie.
 
-Up to 64 bytes: the minimum of a row of rank << 6 | position, as for short ones. Longer: a heap
-with stale entries over a linked list, O(n log n) for every input.
+Up to 64 bytes: the minimum of a row of rank << 6 | position, as in a lane. Longer: a heap with
+stale entries over a linked list, O(n log n) for every input.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from numbatok.vector import (
 
 ZERO, ONE, HALF = u64(0), u64(1), u64(32)
 WIDTH = 64  # bytes of the longest pretoken whose positions fit one mask
-UNRANKED = NO_RANK >> 2 << 6  # at least this: no pair; the largest rank that fits above 6 bits
+UNRANKED = NO_RANK << 6  # at least this: no pair
 POSITION_MASK = (1 << 32) - 1
 
 
 @kernel
-def merge_long(
+def merge_and_spill(
     text: U8, start: int, length: int, merges: MergeRules, work: Work, memo: Memo
 ) -> tuple[np.uint64, np.uint64]:
     """Return ids_low and ids_high of the pretoken text[start : start + length]."""
@@ -83,8 +83,7 @@ def rank_bytes(text: U8, start: int, length: int, merges: MergeRules, work: Work
         work.symbols[position] = text[start + position]
     for position in range(length - 1):
         pair = i64(text[start + position]) << 8 | i64(text[start + position + 1])
-        rank = min(i64(merges.byte_ranks[pair]), NO_RANK >> 2)
-        work.ranks[position] = rank << 6 | position
+        work.ranks[position] = i64(merges.byte_ranks[pair]) << 6 | position
     for position in range(length - 1, WIDTH):
         work.ranks[position] = UNRANKED
 
@@ -92,8 +91,7 @@ def rank_bytes(text: U8, start: int, length: int, merges: MergeRules, work: Work
 @part
 def rank_at(position: int, left: int, right: int, merges: MergeRules) -> int:
     """Return rank << 6 | position of a pair, or at least UNRANKED."""
-    rank = find_rank(pack_pair(left, right), merges)
-    return min(rank, NO_RANK >> 2) << 6 | position
+    return find_rank(pack_pair(left, right), merges) << 6 | position
 
 
 # --- any length -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from numbatok.tables import NOT_IN_MEMO, U64, USED_ENTRIES, Batch, Entries, Memo
 from numbatok.vector import LONG_KEY, natural, pack_eight_keys, prefetch, wrapping_multiply
 
 ZERO = u64(0)
-ODD = u64(LONG_KEY - 1)
+LONG, ODD = u64(LONG_KEY), u64(LONG_KEY - 1)
 MIX_LOW, MIX_HIGH = u64(0x9E3779B97F4A7C15), u64(0xBF58476D1CE4E5B9)  # odd, well spread bits
 HALF = u64(32)
 BUCKET, ENTRY = 8, 4  # u64 in a bucket, in an entry
@@ -119,11 +119,12 @@ def look_up_missed(batch: Batch, n_missed: int, words: Entries, memo: Memo) -> i
 
 
 @kernel
-def copy_from_memo(batch: Batch, n_missed: int, memo: Memo) -> None:
-    """Copy the ids of the missed pretokens from their entries."""
-    learned = memo.entries.slots
+def copy_from_memo(batch: Batch, n_missed: int, memo: Memo) -> int:
+    """Copy the ids of the missed pretokens from their entries; return how many have no key."""
+    learned, n_long = memo.entries.slots, i64(0)
     for m in range(n_missed):
-        entry = batch.entries[m]
+        entry, i = batch.entries[m], i64(batch.missed[m])
+        n_long += i64(batch.key_high[i] == LONG)
         if entry >= 0:
-            i = i64(batch.missed[m])
             batch.ids[2 * i], batch.ids[2 * i + 1] = learned[entry + 2], learned[entry + 3]
+    return n_long
