@@ -318,7 +318,7 @@ def _emit_prefetch(builder: Any, array: Any, index: Any) -> Any:
 
 
 @primitive(NOTHING, ARRAY, INT, emit=_emit_prefetch)
-def prefetch(array: U64, index: int) -> None:
+def prefetch(array: U32 | U64, index: int) -> None:
     """Bring the cache line of array[index] closer; no effect on any result."""
 
 

@@ -1,0 +1,264 @@
+"""Merger: distinct pretokens with counts -> merges, a slice of work at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numbatok.kernels.train_tables import (
+    ALLOWED,
+    ANSWER,
+    ASK,
+    AT_CELL,
+    BOUNDARY,
+    BY_PLACE,
+    EMPTY,
+    FIRST_SYMBOL,
+    HEAP_SIZE,
+    IS_SHORT,
+    MAX_BYTES,
+    N_SYMBOLS,
+    RECOUNT,
+    THRESHOLD,
+    USED_PAIRS,
+    VETOED,
+)
+from numbatok.memory import addresses_of
+from numbatok.native import function
+from numbatok.scratch import ThreadState
+from numbatok.tables import DONE, MARGIN, PAUSED, U32, Tables
+from numbatok.training.growth import (
+    BLOCK_SHIFT,
+    chosen_order,
+    count_cells,
+    keys_of,
+    make_growth,
+    make_pairs,
+    put_key,
+)
+from numbatok.training.pretokens import Pretokens
+
+CELLS_A_CALL = 1 << 23  # 20 to 50 ms
+CELLS_TO_MERGE = 1 << 20  # 50 ms
+WORK_A_CALL = 1 << 20  # occurrences: 20 to 80 ms
+PRETOKENS_A_CALL = 1 << 20
+WANTED_PAIRS = 1 << 13  # above the threshold after a recount: fewer recounts, or smaller tables
+
+Decide = Callable[[bytes, bytes], bool]
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What decides which pair is merged next.
+
+    by_place   between equally frequent pairs: the first occurrence, else the smaller pair
+    decide     asked about a pair whose product has one of the lengths in `asked`, or any length if
+               that is None; False forbids the merge for good
+    """
+
+    by_place: bool = False
+    min_frequency: int = 0
+    max_token_bytes: int | None = None
+    asked: Collection[int] | None = ()
+    decide: Decide | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where merging starts: symbols by number, the first 256 being the bytes in some order.
+
+    With more than 256 symbols `tables` merge the pretokens first; symbol_of is the number of each
+    id. Pairs in `vetoed` are never merged.
+    """
+
+    symbols: Sequence[bytes]
+    tables: Tables | None = None
+    symbol_of: U32 = field(default_factory=lambda: np.zeros(0, np.uint32))
+    whole: bool = False  # a pretoken that is a token is that token
+    vetoed: Collection[Pair] = ()
+
+
+class Merger:
+    """Learns up to n_merges merges from pretokens. Not safe for two threads at once.
+
+    Errors: TrainingError for a corpus past the limits of `growth`.
+    """
+
+    def __init__(
+        self, pretokens: Pretokens, n_merges: int, start: Start, rules: Rules | None = None
+    ) -> None:
+        self._rules = rules or Rules()
+        order = chosen_order(pretokens, self._rules.by_place)
+        shift = 0 if self._rules.by_place else BLOCK_SHIFT
+        n_first, longest = len(start.symbols), max(int(pretokens.lengths.max(initial=1)), 2)
+        self._growth = make_growth(
+            count_cells(pretokens, order, shift), n_first + n_merges, n_first, shift, longest
+        )
+        self.symbols = list(start.symbols)
+        self.vetoed = list(start.vetoed)
+        self.is_exhausted = False  # no pair is left that may be merged
+        self._obey(self._rules)
+        self._connect()
+        self._lay_out(pretokens, order)
+        if start.tables is not None:
+            self._merge_corpus(start, start.tables, longest)
+
+    def _obey(self, rules: Rules) -> None:
+        growth = self._growth
+        self._floor = max(1, rules.min_frequency)
+        growth.control[BY_PLACE] = rules.by_place
+        if rules.max_token_bytes is not None:
+            growth.control[MAX_BYTES] = rules.max_token_bytes
+        if rules.asked is None:
+            growth.asks[:] = 1
+        else:
+            growth.asks[[length for length in rules.asked if length < growth.asks.size]] = 1
+        lengths = np.fromiter(map(len, self.symbols), np.uint32, len(self.symbols))
+        growth.corpus.lengths[: len(lengths)] = lengths
+        self._growth = growth._replace(vetoed=keys_of(self.vetoed))
+
+    def _connect(self) -> None:
+        self._addresses = addresses_of(self._growth)
+        self._address = self._addresses.ctypes.data
+
+    # --- the corpus -------------------------------------------------------------------------------
+
+    def _lay_out(self, pretokens: Pretokens, order: NDArray[np.int64]) -> None:
+        control, cells = self._growth.control, self._growth.corpus.cells
+        symbols = np.empty(256, np.uint32)
+        symbols[[byte[0] for byte in self.symbols[:256]]] = np.arange(256)
+        cells[0], control[AT_CELL] = BOUNDARY, 1
+        for start in range(0, len(order), PRETOKENS_A_CALL):
+            function("lay_out")(
+                self._address, pretokens.text.ctypes.data, pretokens.ends.ctypes.data,
+                pretokens.numbers.ctypes.data, len(pretokens), order.ctypes.data,
+                start, min(len(order), start + PRETOKENS_A_CALL), symbols.ctypes.data,
+            )  # fmt: skip
+        self._n_cells = int(control[AT_CELL])
+        cells[self._n_cells :] = BOUNDARY
+
+    def _merge_corpus(self, start: Start, tables: Tables, longest: int) -> None:
+        """Merge the pretokens as the tables do."""
+        state = ThreadState(tables, longest=longest)
+        spelled = np.frombuffer(b"".join(self.symbols[:256]), np.uint8)
+        buffer, at = np.zeros(longest + MARGIN, np.uint8), 0
+        while at < self._n_cells:
+            at = function("merge_corpus")(
+                self._address, state.address, at, min(at + CELLS_TO_MERGE, self._n_cells),
+                spelled.ctypes.data, buffer.ctypes.data, longest,
+                start.symbol_of.ctypes.data, int(start.whole),
+            )  # fmt: skip
+
+    # --- merges -----------------------------------------------------------------------------------
+
+    @property
+    def n_merges(self) -> int:
+        """How many merges are learned."""
+        return int(self._growth.control[N_SYMBOLS] - self._growth.control[FIRST_SYMBOL])
+
+    @property
+    def last_count(self) -> int:
+        """How often the pair of the last merge occurred; 0 before the first."""
+        return int(self._growth.merge_counts[self.n_merges - 1]) if self.n_merges else 0
+
+    def pairs(self) -> list[Pair]:
+        """Return the merges so far as pairs of symbols."""
+        return self._pairs_from(0)
+
+    def merges(self) -> list[tuple[bytes, bytes]]:
+        """Return the merges so far as pairs of bytes."""
+        self._name()
+        return [(self.symbols[left], self.symbols[right]) for left, right in self.pairs()]
+
+    def _pairs_from(self, first: int) -> list[Pair]:
+        flat = self._growth.merges[2 * first : 2 * self.n_merges].tolist()
+        return list(zip(flat[::2], flat[1::2], strict=True))
+
+    def _name(self) -> None:
+        """Bring `symbols` up to date."""
+        n_named = len(self.symbols) - int(self._growth.control[FIRST_SYMBOL])
+        for left, right in self._pairs_from(n_named):
+            self.symbols.append(self.symbols[left] + self.symbols[right])
+
+    def run(self) -> Iterator[int]:
+        """Learn all merges; yields the number of merges so far between slices of work."""
+        grow, control = function("grow"), self._growth.control
+        while True:
+            why = grow(self._address, WORK_A_CALL)
+            if why == DONE:
+                return
+            if why == RECOUNT:
+                yield from self._recount()
+                if self.is_exhausted:
+                    return
+            elif why == ASK:
+                control[ANSWER] = ALLOWED if self._is_allowed() else VETOED
+            elif why == PAUSED:
+                yield self.n_merges
+            else:
+                raise RuntimeError(f"the merge loop failed with status {why}; please report this")
+
+    def _is_allowed(self) -> bool:
+        """Ask about the pair on top of the heap; remember a veto."""
+        growth = self._growth
+        key = int(growth.pairs.keys[int(growth.pairs.heap[2])])
+        left, right = key >> 32, key & 0xFFFFFFFF
+        self._name()
+        assert self._rules.decide is not None
+        if self._rules.decide(self.symbols[left], self.symbols[right]):
+            return True
+        self.vetoed.append((left, right))
+        if 2 * len(self.vetoed) > growth.vetoed.size:
+            self._growth = growth._replace(vetoed=keys_of(self.vetoed))
+            self._connect()
+        else:
+            put_key(growth.vetoed, key)
+        return False
+
+    # --- recount ----------------------------------------------------------------------------------
+
+    def _recount(self) -> Iterator[int]:
+        """Count the pairs anew, with a threshold that about WANTED_PAIRS reach."""
+        growth, control = self._growth, self._growth.control
+        growth.sketch[:] = 0
+        yield from self._pass("sketch_pairs")
+        threshold = function("choose_threshold")(self._address, WANTED_PAIRS)
+        while True:
+            control[THRESHOLD] = max(self._floor, threshold)
+            yield from self._count()
+            if function("place_lists")(self._address) > 0:
+                break
+            if control[THRESHOLD] == self._floor:
+                self.is_exhausted = True
+                return
+            threshold = int(control[THRESHOLD]) // 4
+        yield from self._pass("list_pairs")
+        function("fill_heap")(self._address)
+        control[IS_SHORT] = 0
+
+    def _count(self) -> Iterator[int]:
+        """Count the pairs that may reach the threshold, in a table that is large enough."""
+        while True:
+            self._growth.pairs.keys[:] = EMPTY
+            self._growth.control[USED_PAIRS] = self._growth.control[HEAP_SIZE] = 0
+            done = yield from self._pass("count_pairs")
+            if done:
+                return
+            pairs = self._growth.pairs
+            larger = make_pairs(4 * pairs.keys.size, 0)._replace(places=pairs.places)
+            self._growth = self._growth._replace(pairs=larger)
+            self._connect()
+
+    def _pass(self, name: str) -> Generator[int, None, bool]:
+        """Call a kernel over all cells, in slices; return False if it found no room."""
+        call, at = function(name), 0
+        while at < self._n_cells:
+            at = call(self._address, at, min(at + CELLS_A_CALL, self._n_cells))
+            if at < 0:
+                return False
+            yield self.n_merges
+        return True

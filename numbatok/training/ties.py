@@ -1,0 +1,26 @@
+"""The three ways to break ties, and the order of the bytes that belongs to each."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from numbatok.compile import byte_alphabet
+from numbatok.errors import InvalidValue
+
+Ties = Literal["huggingface", "bytes", "minbpe"]
+
+
+def alphabet(ties: Ties) -> list[bytes]:
+    """Return the 256 bytes in the order in which they get ids.
+
+    "huggingface": that of GPT-2's byte alphabet; the others: by value. Errors: InvalidValue.
+    """
+    if ties not in get_args(Ties):
+        names = ", ".join(map(repr, get_args(Ties)))
+        raise InvalidValue(f"ties is {ties!r}; use one of {names}")
+    values: list[int] = list(range(256))
+    if ties == "huggingface":
+        values = np.argsort(byte_alphabet()).tolist()
+    return [bytes([value]) for value in values]
