@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from numbatok.character_classes import byte_alphabet, two_stages
 from numbatok.errors import UnsupportedTokenizer
