@@ -12,6 +12,7 @@ from typing import Literal, Union
 
 from numbatok.errors import InvalidType, InvalidValue, SpecialTokenError, UnsupportedTokenizer
 from numbatok.reference.atoms import Atom, characters
+from numbatok.reference.keeping import kept_for_last
 from numbatok.reference.normalizers import normalize
 from numbatok.reference.properties import is_crate_word
 from numbatok.reference.rules import white
@@ -86,6 +87,7 @@ def decide(spec: TokenizerSpec, special: Special) -> dict[str, Decision]:
     return {token.content: chosen.get(token.content, "take") for token in spec.added_tokens}
 
 
+@kept_for_last
 def needles(spec: TokenizerSpec) -> tuple[list[Needle], list[Needle]]:
     """Return what is searched for in the raw and in the normalized text."""
     raw: list[Needle] = []

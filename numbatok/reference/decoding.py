@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from numbatok.errors import UnknownIdError
 from numbatok.reference.atoms import byte_alphabet, characters, join
 from numbatok.reference.decoders import decoder_steps
+from numbatok.reference.keeping import kept_for_last
 from numbatok.reference.normalizers import normalize
 from numbatok.spec import TokenizerSpec
 
@@ -19,9 +20,7 @@ def decode_bytes(spec: TokenizerSpec, ids: Iterable[int]) -> bytes:
     Raises:
         UnknownIdError: an id is not in the vocabulary.
     """
-    own = {number: token for token, number in spec.model.tokens.items()}
-    own.update({number: string.encode() for string, number in spec.model.opaque.items()})
-    own.update({token.id: token.content.encode() for token in spec.added_tokens})
+    own = token_bytes(spec)
     return b"".join(own[number] for number in check_ids(own, ids))
 
 
@@ -46,7 +45,7 @@ class DecodeStream:
     """
 
     def __init__(self, spec: TokenizerSpec, skip_special: bool = False) -> None:
-        self.strings = _strings(spec)
+        self.strings = token_strings(spec)
         self._steps = decoder_steps(spec)
         self._skipped = {t.content for t in spec.added_tokens if t.special and skip_special}
 
@@ -75,7 +74,18 @@ def check_ids(known: dict[int, str] | dict[int, bytes], ids: Iterable[int]) -> l
     return checked
 
 
-def _strings(spec: TokenizerSpec) -> dict[int, str]:
+@kept_for_last
+def token_bytes(spec: TokenizerSpec) -> dict[int, bytes]:
+    """Return the bytes of each id."""
+    own = {number: token for token, number in spec.model.tokens.items()}
+    own.update({number: string.encode() for string, number in spec.model.opaque.items()})
+    own.update({token.id: token.content.encode() for token in spec.added_tokens})
+    return own
+
+
+@kept_for_last
+def token_strings(spec: TokenizerSpec) -> dict[int, str]:
+    """Return the string of each id, as DecodeStream says."""
     alphabet = byte_alphabet()
     strings = {
         number: "".join(chr(alphabet[byte]) for byte in token)

@@ -13,15 +13,13 @@ from typing import TypeVar
 
 from numbatok.errors import InvalidTokenizerFile
 from numbatok.reference.atoms import byte_alphabet
+from numbatok.reference.keeping import kept_for_last
 from numbatok.spec import BpeModel
 
 PairRule = tuple[int, int]
 """Rank of a merge and id of its product."""
 
 Symbol = TypeVar("Symbol", int, bytes)
-
-KEPT_MODELS = 4
-_rules_by_model: dict[int, tuple[BpeModel, dict[tuple[int, int], PairRule]]] = {}
 
 
 def merge_pretoken(model: BpeModel, pretoken: bytes) -> list[int]:
@@ -81,19 +79,13 @@ def _merge_by_concatenation(model: BpeModel, pretoken: bytes) -> list[int]:
     return [model.tokens[t] for t in _merge([bytes([byte]) for byte in pretoken], rule)]
 
 
+@kept_for_last
 def pair_rules(model: BpeModel) -> dict[tuple[int, int], PairRule]:
     """Return rank and product of each pair of ids that has a merge."""
-    kept = _rules_by_model.get(id(model))
-    if kept is not None:
-        return kept[1]
-    rules = {
+    return {
         (model.tokens[left], model.tokens[right]): (rank, model.tokens[left + right])
         for rank, (left, right) in enumerate(model.merges or ())
     }
-    while len(_rules_by_model) >= KEPT_MODELS:
-        del _rules_by_model[next(iter(_rules_by_model))]
-    _rules_by_model[id(model)] = (model, rules)
-    return rules
 
 
 # --- bytes without a token ---
