@@ -49,6 +49,9 @@ def write(figures: Figures, results: Path, readme: Path, losses_file: Path) -> N
     (results / "TABLES.md").write_text(full, encoding="utf-8")
     lost = f"{GENERATED}\n\n# Where numbatok loses\n\n{losses(figures)}\n\n{provenance(figures)}\n"
     losses_file.write_text(lost, encoding="utf-8")
+    if not readme.exists():
+        print(f"{readme} does not exist: its table was not written")
+        return
     plot = "![MB/s of every library](benchmarks/results/encode.svg)"
     body = "\n\n".join([readme_tables(figures), plot, *_sections(results)])
     text = readme.read_text(encoding="utf-8")

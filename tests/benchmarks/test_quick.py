@@ -21,10 +21,10 @@ def cells_of(path):
     return json.loads(path.read_text())["cells"]
 
 
-def test_quick_run_finds_equal_ids(tmp_path, capsys):
+def test_quick_run_finds_the_ids_of_tiktoken(tmp_path, capsys):
     out = tmp_path / "encode.json"
 
-    assert main([*ARGUMENTS, "gigatoken", "tiktoken", "--out", str(out)]) == 0
+    assert main([*ARGUMENTS, "numbatok", "tiktoken", "--out", str(out)]) == 0
     cells = cells_of(out)
     assert len(cells) == 6  # two libraries and the second run of the first, in two states
     assert [cell["void"] for cell in cells] == [None] * 6
