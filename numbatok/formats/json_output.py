@@ -1,7 +1,8 @@
 """The `post_processor` and the `decoder` of a tokenizer.json.
 
 A post-processor does two things: it puts ids around those of a text (the template), and its
-ByteLevel or Roberta step says how white space is left out of reported offsets.
+ByteLevel or Roberta step says how white space is left out of reported offsets. Bert's and Roberta's
+steps are told apart by their fields, as in tokenizers 0.23.3, whatever their type says.
 """
 
 from __future__ import annotations
@@ -46,25 +47,35 @@ def read_post_processor(field: Field | None) -> tuple[Template | None, ByteLevel
     """Return the template, and the step that trims offsets.
 
     Raises:
-        UnsupportedTokenizer: two steps of a Sequence add ids; tokenizers 0.23.3 panics on most.
+        UnsupportedTokenizer: two steps of a Sequence add ids, or two trim offsets.
     """
     template: Template | None = None
     trimming: ByteLevel | None = None
     for step in flatten(field, "processors"):
         kind = step_kind(step, POST_PROCESSORS.__contains__, ())
+        roberta = {"trim_offsets", "add_prefix_space"} <= step.mapping().keys()
+        if kind == "ByteLevel" or (kind != "TemplateProcessing" and roberta):
+            trimming = _trimming(step, trimming)
         if kind == "ByteLevel":
-            trimming = read_byte_level(step)
             continue
         if template is not None:
             raise step.unsupported("is the second step that adds ids")
         if kind == "TemplateProcessing":
             template = _template(step)
-        elif {"trim_offsets", "add_prefix_space"} <= step.mapping().keys():
-            template = roberta_template(_token(step.get("cls")), _token(step.get("sep")))
-            trimming = read_byte_level(step)
         else:
-            template = _bert(step)
+            make = roberta_template if roberta else bert_template
+            template = make(_token(step.get("cls")), _token(step.get("sep")))
     return template, trimming
+
+
+def _trimming(step: Field, earlier: ByteLevel | None) -> ByteLevel:
+    """Return the step that trims offsets; one that does not changes nothing."""
+    found = read_byte_level(step)
+    if earlier is None or not earlier.trim_offsets:
+        return found
+    if found.trim_offsets:
+        raise step.unsupported("is the second step that trims offsets")
+    return earlier
 
 
 def read_decoders(field: Field | None) -> tuple[Decoder, ...]:
@@ -82,9 +93,8 @@ def read_decoders(field: Field | None) -> tuple[Decoder, ...]:
     return tuple(steps) or (DecodeFuse(),)
 
 
-def _bert(step: Field) -> Template:
+def bert_template(cls: int, sep: int) -> Template:
     """CLS A SEP, and CLS A SEP B SEP with type 1 from B on."""
-    cls, sep = _token(step.get("cls")), _token(step.get("sep"))
     single = (TemplatePart((cls,)), TemplatePart(text="A"), TemplatePart((sep,)))
     second = (TemplatePart(text="B", type_id=1), TemplatePart((sep,), type_id=1))
     return Template(single, single + second)

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 
 from numbatok.errors import InvalidTokenizerFile
 
-MAX_BYTES = 1 << 28
-"""Largest file that is read: 256 MiB, eight times the largest published tokenizer file."""
+MAX_BYTES = 1 << 27
+"""Largest file that is read: 128 MiB, four times the largest published tokenizer file."""
 
 _UNPAIRED = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
