@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from numbatok.errors import (
     InvalidInput,
+    InvalidSource,
     InvalidTokenizerFile,
     InvalidType,
     InvalidUtf8,
     InvalidValue,
     NumbatokError,
+    OutputError,
     SpecialTokenError,
     UnknownIdError,
     UnknownTokenizerName,
@@ -30,11 +32,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "InvalidInput",
+    "InvalidSource",
     "InvalidTokenizerFile",
     "InvalidType",
     "InvalidUtf8",
     "InvalidValue",
     "NumbatokError",
+    "OutputError",
     "SpecialTokenError",
     "TokenBatch",
     "Tokenizer",

@@ -12,6 +12,8 @@ NumbatokError
     UnknownIdError         an id that the vocabulary does not have (also KeyError)
     TrainingError          training cannot go on: a source, the disk or a limit
         CheckpointError    a checkpoint that is damaged or of another training
+    InvalidSource          a file of text is damaged, or lacks what was asked for (also ValueError)
+    OutputError            an output exists, does not match or cannot be written (also OSError)
 
 Every message gives the fact, the value, the place, and what to do next.
 """
@@ -66,3 +68,11 @@ class TrainingError(NumbatokError):
 
 class CheckpointError(TrainingError):
     """A checkpoint is damaged, or was made with another corpus, other options or another version."""
+
+
+class InvalidSource(NumbatokError, ValueError):
+    """A file of text cannot be read as asked; the message names the file and the place in it."""
+
+
+class OutputError(NumbatokError, OSError):
+    """An output cannot be written, or is not what the call expects; finished shards are intact."""

@@ -36,6 +36,7 @@ from numbatok.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numbatok.files import Summary
     from numbatok.offsets import Encoding, Unit
     from numbatok.show import Shown
     from numbatok.verification import Report
@@ -279,7 +280,7 @@ class Tokenizer:
             row = None if single else job.refusal.document
             raise special_token_error(job.refusal, token, row)
 
-    # --- columns: see numbatok.arrow --------------------------------------------------------------
+    # --- columns and files ------------------------------------------------------------------------
 
     def encode_arrow(self, column: Any, special: Special = "raise", **options: Any) -> Any:
         """Return the ids of each row of an Arrow column; see `numbatok.encode_arrow`."""
@@ -298,6 +299,12 @@ class Tokenizer:
         from numbatok.arrow import decode_arrow
 
         return decode_arrow(column, self, skip_special)
+
+    def encode_files(self, sources: Any, output: str | Path, **options: Any) -> Summary:
+        """Encode files of any size to files of ids; see `numbatok.files.encode_files`."""
+        from numbatok.files import encode_files
+
+        return encode_files(sources, output, self, **options)
 
     # --- pretokens --------------------------------------------------------------------------------
 

@@ -22,9 +22,8 @@ from numbatok.arrow.buffers import (
 from numbatok.arrow.columns import Column
 from numbatok.arrow.utf8 import replaced
 from numbatok.batch import insert_around
-from numbatok.encoder import Refusal
 from numbatok.errors import InvalidValue, SpecialTokenError
-from numbatok.policy import Invalid, Special, special_token_error, to_bytes
+from numbatok.policy import Invalid, Refusal, Special, special_token_error, to_bytes
 from numbatok.tables import U32
 
 if TYPE_CHECKING:
@@ -153,7 +152,7 @@ def encode_rows(chunk: pa.Array, first_row: int, request: Request, counting: boo
 
     Errors: Refused; InvalidValue and InvalidUtf8 name the row, counted from first_row.
     """
-    rows = text_rows(_after_policy(chunk, first_row, request.invalid), first_row)
+    rows = text_rows(after_policy(chunk, first_row, request.invalid), first_row)
     tokenizer = request.tokenizer
     policy = tokenizer._policies.get(request.special, request.invalid)
     job = parallel.encode(
@@ -176,6 +175,7 @@ def list_array(rows: Rows, chunk: pa.Array, request: Request) -> pa.Array:
     import pyarrow as pa
 
     assert rows.ids is not None
+    check_fit(len(rows.ids), request)  # normalizers may have made the text longer
     kind = request.result_type
     ids = rows.ids.astype(request.id_type, copy=False)
     child = pa.Array.from_buffers(kind.value_type, len(ids), [None, pa.py_buffer(ids)])
@@ -185,7 +185,11 @@ def list_array(rows: Rows, chunk: pa.Array, request: Request) -> pa.Array:
     return pa.Array.from_buffers(kind, len(chunk), buffers, children=[child])
 
 
-def _after_policy(chunk: pa.Array, first_row: int, invalid: Invalid) -> pa.Array:
+def after_policy(chunk: pa.Array, first_row: int, invalid: Invalid) -> pa.Array:
+    """Return a chunk after invalid="replace" or "error"; with the other policies as it is.
+
+    Errors: InvalidUtf8 and InvalidValue name the row.
+    """
     import pyarrow as pa
 
     if invalid in ("byte-alphabet", "punct") or pa.types.is_null(chunk.type):

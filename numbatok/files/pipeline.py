@@ -1,0 +1,195 @@
+"""Read, encode, write: three threads with short queues between them.
+
+The kernels and pyarrow let other threads run while they work, so the three overlap; the queues
+bound the memory, whatever the size of the files.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from numbatok import parallel
+from numbatok.arrow.encode import rows_with
+from numbatok.files.blocks import Block, Position, merged
+from numbatok.files.encoded import Encoded
+from numbatok.files.manifest import Totals
+from numbatok.files.rows import with_policy
+from numbatok.files.settings import Settings
+from numbatok.files.shards import writing
+from numbatok.files.sinks import Sink
+from numbatok.files.sources import Source
+from numbatok.policy import Refusal, special_token_error
+
+if TYPE_CHECKING:
+    from numbatok.tokenizer import Tokenizer
+
+READER_SECONDS = 2.0
+QUEUED = 2  # blocks that wait between two threads
+Item = TypeVar("Item")
+
+
+class Stopped(Exception):
+    """The other side of a queue gave up."""
+
+
+class Channel(Generic[Item]):
+    """A short queue that either side can end, with an error or without."""
+
+    def __init__(self) -> None:
+        self._queue: queue.Queue[Item | None] = queue.Queue(QUEUED)
+        self._ended = threading.Event()
+        self.error: BaseException | None = None
+        self.is_complete = False  # the giver put None: there is no more
+
+    def put(self, item: Item | None) -> None:
+        """Wait for room. Errors: Stopped if the taker gave up."""
+        while not self._ended.is_set():
+            try:
+                return self._queue.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+        raise Stopped
+
+    def __iter__(self) -> Iterator[Item]:
+        """Yield what was put until None, then raise the giver's error if it has one."""
+        while True:
+            try:
+                item = self._queue.get(timeout=0.1)
+            except queue.Empty:
+                if self._ended.is_set():
+                    break
+                continue
+            if item is None:
+                self.is_complete = True
+                break
+            yield item
+        if self.error is not None:
+            raise self.error
+
+    def stop(self) -> None:
+        """Give up, from either side."""
+        self._ended.set()
+
+
+def start_thread(name: str, channel: Channel[Any], work: Callable[[], None]) -> threading.Thread:
+    """Run a function in a thread; its error ends the channel."""
+
+    def run() -> None:
+        try:
+            work()
+        except Stopped:
+            pass
+        except BaseException as error:
+            channel.error = error
+            channel.stop()
+
+    thread = threading.Thread(target=run, name=f"numbatok-{name}", daemon=True)
+    thread.start()
+    return thread
+
+
+class Pipeline:
+    """One run over some files."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        settings: Settings,
+        sources: list[Source],
+        readers: dict[str, Any],
+    ) -> None:
+        self._tokenizer, self._settings = tokenizer, settings
+        self._sources, self._readers = sources, readers
+        self._policy = tokenizer._policies.get(settings.special, settings.invalid)
+
+    def run(
+        self,
+        sink: Sink,
+        start: Position,
+        totals: Totals,
+        on_block: Callable[[Encoded], None],
+        output: Path,
+    ) -> Totals:
+        """Encode everything from a position on; return what all rows amount to.
+
+        Errors: of reading and of writing, and SpecialTokenError.
+        """
+        blocks: Channel[Block] = Channel()
+        encoded: Channel[tuple[Encoded, Totals]] = Channel()
+        reader = start_thread("read", blocks, lambda: _put_all(self._blocks(start), blocks))
+        writer = start_thread("write", encoded, lambda: _write_all(encoded, sink, output))
+        try:
+            for block in blocks:
+                result = self._encode(block)
+                encoded.put((result, totals))
+                totals += result.totals()
+                on_block(result)
+            encoded.put(None)
+            writer.join()
+        except Stopped:
+            pass
+        finally:
+            blocks.stop()
+            encoded.stop()
+            reader.join(READER_SECONDS)  # one that waits for a pipe cannot be woken
+            writer.join()
+        if encoded.error is not None:
+            raise encoded.error
+        return totals
+
+    def _blocks(self, start: Position) -> Iterator[Block]:
+        return merged(self._small_blocks(start))
+
+    def _small_blocks(self, start: Position) -> Iterator[Block]:
+        for number, source in enumerate(self._sources):
+            if number < start.source:
+                continue
+            position = start if number == start.source else Position(number)
+            for block in self._readers[source.kind].read(source, position):
+                yield with_policy(block, self._settings.invalid, source.path)
+
+    def _encode(self, block: Block) -> Encoded:
+        tokenizer = self._tokenizer
+        job = parallel.encode(
+            tokenizer._encoder, block.text, block.ends, self._policy, tokenizer._spec.added_tokens
+        )
+        if job.refusal is not None:
+            raise self._refused(block, job.refusal)
+        assert job.ids is not None
+        encoded = Encoded(block, job.ids[: job.n_ids], job.offsets)
+        if self._settings.template:
+            return encoded.surrounded(*tokenizer._vocabulary.template_ids())
+        return encoded
+
+    def _refused(self, block: Block, refusal: Refusal) -> Exception:
+        import numpy as np
+        import pyarrow as pa
+
+        token = self._tokenizer._spec.added_tokens[refusal.token]
+        source, row = block.place(refusal.document)
+        if refusal.document == 0:
+            refusal = refusal.moved(0, block.start.row_bytes)
+        offsets = np.concatenate([np.zeros(1, np.int64), block.ends])
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block.text)]
+        column = pa.Array.from_buffers(pa.large_binary(), len(block.ends), buffers)
+        n_rows = int(rows_with(column, token.content).sum())
+        path = self._sources[source].path
+        return special_token_error(refusal, token, row, (n_rows, len(block.ends)), path)
+
+
+def _put_all(blocks: Iterable[Block], channel: Channel[Block]) -> None:
+    for block in blocks:
+        channel.put(block)
+    channel.put(None)
+
+
+def _write_all(channel: Channel[tuple[Encoded, Totals]], sink: Sink, output: Path) -> None:
+    with writing(output):
+        for encoded, before in channel:
+            sink.take(encoded, before)
+        if channel.is_complete:
+            sink.close()

@@ -1,0 +1,198 @@
+"""Encoded blocks -> shards of whole rows, in row groups; see numbatok.files.sinks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numbatok.files.encoded import Encoded
+from numbatok.files.manifest import Resume, Totals
+from numbatok.files.settings import Settings
+from numbatok.files.shards import Shards
+from numbatok.files.sinks import NO_LIMIT
+from numbatok.files.writers import MegatronWriter, TableWriter
+from numbatok.tables import U32
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+GROUP_IDS = 1 << 22  # of a row group or record batch: 16 MB
+GROUP_ROWS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Whole rows, cut out of a block."""
+
+    ids: U32
+    offsets: NDArray[np.int64]
+    valid: NDArray[np.bool_] | None
+    kept: pa.Table | None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def cut(self, first: int, last: int) -> Rows:
+        """Return rows first ... last - 1."""
+        return Rows(
+            self.ids,
+            self.offsets[first : last + 1],
+            None if self.valid is None else self.valid[first:last],
+            None if self.kept is None else self.kept.slice(first, last - first),
+        )
+
+    @property
+    def own_ids(self) -> U32:
+        """The ids of these rows."""
+        return self.ids[self.offsets[0] : self.offsets[-1]]
+
+
+class RowSink:
+    """Whole rows, in groups that are closed by the row with which they have enough ids."""
+
+    def __init__(self, settings: Settings, shards: Shards, skip: int) -> None:
+        self._settings, self._shards, self._skip = settings, shards, skip
+        self._group_ids = min(GROUP_IDS, settings.shard_ids or GROUP_IDS)
+        self._limit = settings.shard_ids or NO_LIMIT
+        self._open_ids: list[U32] = []  # of a row that goes on
+        self._waiting: list[Rows] = []
+        self._waiting_ids = self._waiting_rows = 0
+        self._paths: list[Path] = []
+        self._writer: Any = None
+        self._counts = {"rows": 0, "ids": 0}
+        self._resume = Resume()
+        self.dropped_ids = 0
+
+    def take(self, encoded: Encoded, before: Totals) -> None:
+        """See Sink."""
+        rows = self._whole_rows(encoded)
+        at, self._skip = self._skip, 0
+        while at < len(rows):
+            needed = self._group_ids - self._waiting_ids
+            last = int(np.searchsorted(rows.offsets, rows.offsets[at] + needed))
+            last = min(max(last, at + 1), at + GROUP_ROWS - self._waiting_rows)
+            is_group = last <= len(rows) and (
+                rows.offsets[last] - rows.offsets[at] >= needed
+                or last - at + self._waiting_rows >= GROUP_ROWS
+            )
+            last = min(last, len(rows))
+            self._wait(rows.cut(at, last))
+            at = last
+            self._resume = Resume(encoded.block.start, before, at)
+            if is_group:
+                self._write_group()
+        self._resume = Resume(encoded.block.start, before, len(rows))
+
+    def _whole_rows(self, encoded: Encoded) -> Rows:
+        """Return the rows that end in the block, the first one with what came before of it."""
+        encoded = encoded.with_eos(self._settings)
+        block, ids, offsets, n = encoded.block, encoded.ids, encoded.offsets, encoded.n_ended
+        if self._open_ids and n:
+            n_before = sum(part.size for part in self._open_ids)
+            ids = np.concatenate([*self._open_ids, ids])
+            offsets = np.concatenate([offsets[:1], offsets[1:] + n_before])
+            self._open_ids = []
+        if block.continues:
+            self._open_ids.append(ids[offsets[n] :].copy())
+        valid = None if block.valid is None else block.valid[:n]
+        return Rows(ids, offsets[: n + 1], valid, block.kept)
+
+    def _wait(self, rows: Rows) -> None:
+        self._waiting.append(rows)
+        self._waiting_ids += rows.own_ids.size
+        self._waiting_rows += len(rows)
+
+    def _write_group(self) -> None:
+        self._counts["rows"] += self._waiting_rows
+        self._counts["ids"] += self._waiting_ids
+        if self._writer is None:
+            self._paths = self._shards.begin()
+            self._writer = self._open_writer()
+        self._write(self._waiting)
+        self._waiting, self._waiting_ids, self._waiting_rows = [], 0, 0
+        if self._counts["ids"] >= self._limit:
+            self._end_shard()
+
+    def _open_writer(self) -> Any:
+        raise NotImplementedError
+
+    def _write(self, group: list[Rows]) -> None:
+        raise NotImplementedError
+
+    def _end_shard(self) -> None:
+        self._writer.close()
+        self._shards.finish(self._paths, dict(self._counts), self._resume)
+        self._writer, self._counts = None, {"rows": 0, "ids": 0}
+
+    def close(self) -> None:
+        """See Sink."""
+        if self._waiting_rows:
+            self._write_group()
+        if self._writer is None and self._shards.count == 0:
+            self._paths = self._shards.begin()
+            self._writer = self._open_writer()
+        if self._writer is not None:
+            self._end_shard()
+
+
+class TableSink(RowSink):
+    """Rows of ids beside the kept columns."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        shards: Shards,
+        skip: int,
+        kept: pa.Schema | None,
+        fingerprint: str,
+    ) -> None:
+        super().__init__(settings, shards, skip)
+        self._kept, self._fingerprint = kept, fingerprint
+
+    def _open_writer(self) -> TableWriter:
+        return TableWriter(self._paths, self._settings, self._kept, self._fingerprint)
+
+    def _write(self, group: list[Rows]) -> None:
+        import pyarrow as pa
+
+        schema = self._writer.schema
+        kind = schema.field(self._settings.ids_column).type
+        ids = np.concatenate([rows.own_ids for rows in group])
+        numbers = pa.array(ids.astype(self._settings.id_type, copy=False))
+        lengths = np.concatenate([np.diff(rows.offsets) for rows in group])
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        mask = self._null_mask(group)
+        column = pa.LargeListArray.from_arrays(offsets, numbers, type=kind, mask=mask)
+        kept = [] if self._kept is None else self._kept_columns(group)
+        self._writer.write_table(pa.Table.from_arrays([*kept, column], schema=schema))
+
+    def _null_mask(self, group: list[Rows]) -> Any:
+        import pyarrow as pa
+
+        if all(rows.valid is None for rows in group):
+            return None
+        nulls = [np.zeros(len(r), bool) if r.valid is None else ~r.valid for r in group]
+        return pa.array(np.concatenate(nulls))
+
+    def _kept_columns(self, group: list[Rows]) -> list[pa.Array]:
+        import pyarrow as pa
+
+        # chunks of one table would make pages, and so bytes, depend on the blocks
+        table = pa.concat_tables([rows.kept for rows in group]).combine_chunks()
+        return [column.chunk(0) for column in table.cast(self._kept).columns]
+
+
+class MegatronSink(RowSink):
+    """Documents one after the other, with an index. Null rows are left out."""
+
+    def _open_writer(self) -> MegatronWriter:
+        return MegatronWriter(self._paths, self._settings)
+
+    def _write(self, group: list[Rows]) -> None:
+        for rows in group:
+            lengths = np.diff(rows.offsets)
+            self._writer.write(rows.own_ids, lengths if rows.valid is None else lengths[rows.valid])

@@ -1,0 +1,233 @@
+"""Shards: written under a temporary name, checksummed, renamed, and only then recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numbatok.errors import InvalidValue, OutputError
+from numbatok.files.manifest import Record, Resume, difference, read_record, write_record
+from numbatok.files.settings import SUFFIXES, Settings
+
+HASHED_AT_ONCE = 1 << 20
+TEMPORARY = ".tmp"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the output goes: one file, or a folder of shards."""
+
+    path: Path
+    suffixes: tuple[str, ...]  # of the files of a shard
+    single: bool
+
+    @classmethod
+    def of(cls, output: Path, settings: Settings) -> Target:
+        """Return the target of an output path: a file if it is named like one.
+
+        Errors: InvalidValue for a name that does not fit.
+        """
+        of_format = {"llmc": ".bin", "megatron": ".bin"}
+        suffix = of_format.get(settings.format, f".{settings.format}")
+        suffixes = (suffix, ".idx") if settings.format == "megatron" else (suffix,)
+        single = output.suffix in SUFFIXES
+        if single and output.suffix != suffix:
+            raise InvalidValue(
+                f"output is {output}, but files of format={settings.format!r} are named *{suffix}; "
+                "change one of them, or name a folder"
+            )
+        if single and settings.shard_ids is not None:
+            raise InvalidValue(
+                f"output is the file {output}, but shard_ids makes several; name a folder, such as "
+                f"{output.with_suffix('')}"
+            )
+        return cls(output, suffixes, single)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that all files are in."""
+        return self.path.parent if self.single else self.path
+
+    def names(self, number: int) -> list[str]:
+        """Return the names of the files of a shard."""
+        stem = self.path.stem if self.single else f"shard-{number:05d}"
+        return [stem + suffix for suffix in self.suffixes]
+
+    def manifest(self, complete: bool) -> Path:
+        """Return where the record of a finished or unfinished run is."""
+        prefix = f"{self.path.name}." if self.single else ""
+        return self.folder / f"{prefix}manifest{'' if complete else '.partial'}.json"
+
+
+class Shards:
+    """The shards of a run. Files are finished in another thread, one shard after the other."""
+
+    def __init__(self, target: Target, record: Record) -> None:
+        self._target, self._record = target, record
+        self._number = len(record.shards)
+        target.folder.mkdir(parents=True, exist_ok=True)
+        # so that whatever a killed run leaves is known to be ours
+        write_record(target.manifest(complete=False), record)
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="numbatok-shards")
+        self._finishing: list[Future[None]] = []
+
+    @property
+    def count(self) -> int:
+        """How many shards were begun, in this run or before it."""
+        return self._number
+
+    def begin(self) -> list[Path]:
+        """Return the temporary paths of the files of the next shard. Errors: OSError."""
+        self._raise_errors()
+        names = self._target.names(self._number)
+        self._number += 1
+        return [self._target.folder / (name + TEMPORARY) for name in names]
+
+    def finish(self, paths: list[Path], counts: dict[str, int], resume: Resume) -> None:
+        """Rename and record a shard whose files are closed."""
+        self._finishing.append(self._pool.submit(self._finish, paths, counts, resume))
+
+    def _finish(self, paths: list[Path], counts: dict[str, int], resume: Resume) -> None:
+        files = []
+        for path in paths:
+            final = path.with_name(path.name[: -len(TEMPORARY)])
+            files.append({"name": final.name, "bytes": path.stat().st_size, "sha256": digest(path)})
+            path.replace(final)
+        self._record.shards.append({"files": files, **counts})
+        self._record.resume = resume
+        write_record(self._target.manifest(complete=False), self._record)
+
+    def _raise_errors(self) -> None:
+        for future in [future for future in self._finishing if future.done()]:
+            self._finishing.remove(future)
+            future.result()
+
+    def complete(self, totals: dict[str, Any]) -> None:
+        """Wait for all shards and write the manifest. Errors: OSError."""
+        self._pool.shutdown(wait=True)
+        self._raise_errors()
+        self._record.totals = totals
+        write_record(self._target.manifest(complete=True), self._record)
+        self._target.manifest(complete=False).unlink(missing_ok=True)
+
+    def abandon(self) -> None:
+        """Finish what is whole and remove the temporary files of what is not."""
+        self._pool.shutdown(wait=True)
+        remove_temporary(self._target, self._number)
+
+
+def open_record(
+    target: Target, request: dict[str, Any], *, resume: bool, overwrite: bool
+) -> Record:
+    """Return the record to go on with: an empty one, or that of the run to resume.
+
+    Errors: OutputError for an output that exists and may be neither replaced nor continued.
+    """
+    complete, partial = (read_record(target.manifest(complete=c)) for c in (True, False))
+    found = complete or partial
+    if found is None:
+        _refuse_foreign(target, overwrite)
+        return Record(request)
+    if resume:
+        different = difference(found.request, request)
+        if different is not None:
+            raise OutputError(
+                f"{target.path} cannot be resumed: {different}; resume with what it was begun "
+                "with, or pass overwrite=True to start anew"
+            )
+        _check_shards(target, found)
+        remove_temporary(target, len(found.shards) + 1)
+        return found
+    if not overwrite:
+        state = "a finished output" if complete else "an unfinished output"
+        raise OutputError(
+            f"{target.path} is {state} of {len(found.shards)} shards; pass resume=True to go on, "
+            "or overwrite=True to start anew"
+        )
+    _remove(target, found)
+    return Record(request)
+
+
+def _refuse_foreign(target: Target, overwrite: bool) -> None:
+    """Errors: OutputError if something stands in the way that no run of ours made."""
+    if not target.single:
+        if target.path.is_file():
+            raise OutputError(f"{target.path} is a file; name a folder, or a file with a suffix")
+        if target.path.is_dir() and any(not _is_ours(path) for path in target.path.iterdir()):
+            raise OutputError(
+                f"the folder {target.path} is not empty and has no manifest; choose another one"
+            )
+        return
+    there = [name for name in target.names(0) if (target.folder / name).exists()]
+    if there and not overwrite:
+        raise OutputError(f"{target.folder / there[0]} exists; pass overwrite=True to replace it")
+
+
+def _is_ours(path: Path) -> bool:
+    """Tell whether a file is what a run leaves that was ended before its first shard."""
+    return path.name.startswith(("shard-", "manifest.")) and path.name.endswith(TEMPORARY)
+
+
+def _check_shards(target: Target, record: Record) -> None:
+    """Errors: OutputError for a finished shard that is not as it was written."""
+    for shard in record.shards:
+        for file in shard["files"]:
+            path = target.folder / file["name"]
+            if not path.exists():
+                fact = "is missing"
+            elif path.stat().st_size != file["bytes"]:
+                fact = f"has {path.stat().st_size} bytes instead of {file['bytes']}"
+            elif digest(path) != file["sha256"]:
+                fact = "has another checksum than when it was written"
+            else:
+                continue
+            raise OutputError(
+                f"{target.path} cannot be resumed: the finished file {path} {fact}; pass "
+                "overwrite=True to start anew"
+            )
+
+
+def _remove(target: Target, record: Record) -> None:
+    """Remove the files of an earlier run, the records last."""
+    for shard in record.shards:
+        for file in shard["files"]:
+            (target.folder / file["name"]).unlink(missing_ok=True)
+    remove_temporary(target, len(record.shards) + 1)
+    for complete in (True, False):
+        target.manifest(complete).unlink(missing_ok=True)
+
+
+def remove_temporary(target: Target, n_shards: int) -> None:
+    """Remove the temporary files of the first shards."""
+    for number in range(n_shards):
+        for name in target.names(number):
+            (target.folder / (name + TEMPORARY)).unlink(missing_ok=True)
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, 64 hexadecimal digits."""
+    found, buffer = hashlib.sha256(), bytearray(HASHED_AT_ONCE)
+    with open(path, "rb", buffering=0) as file:
+        while size := file.readinto(buffer):
+            found.update(memoryview(buffer)[:size])
+    return found.hexdigest()
+
+
+@contextlib.contextmanager
+def writing(output: Path) -> Iterator[None]:
+    """Errors: OutputError for what the system refuses to write, such as a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OutputError(
+            f"writing {output} failed: {os.strerror(error.errno)}. Finished shards are intact; "
+            "make room and pass resume=True to go on"
+        ) from error

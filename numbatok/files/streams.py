@@ -1,0 +1,91 @@
+"""Compressed or plain files as streams of bytes."""
+
+from __future__ import annotations
+
+import lzma
+import sys
+import zlib
+from types import TracebackType
+from typing import IO, Any
+
+from numbatok.errors import InvalidSource
+from numbatok.files.sources import STANDARD_INPUT, Source
+
+SKIP_BYTES = 1 << 22
+
+
+class ByteStream:
+    """The decompressed bytes of a file.
+
+    Errors of every call: InvalidSource for a file that is cut short or damaged, OSError.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        standard = source.path == STANDARD_INPUT
+        self._file: IO[bytes] = (
+            sys.stdin.buffer if standard else open(source.path, "rb")  # noqa: SIM115
+        )
+        self._stream = _decompressed(self._file, source.compression)
+        self.at = 0  # decompressed bytes that were read
+
+    def read(self, size: int) -> bytes:
+        """Return `size` bytes, or fewer at the end."""
+        parts, remaining = [], size
+        try:
+            while remaining and (data := self._stream.read(remaining)):
+                parts.append(data)
+                remaining -= len(data)
+        except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:
+            raise self._damaged(error) from error
+        self.at += size - remaining
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def skip_to(self, position: int) -> None:
+        """Go forward to a decompressed position."""
+        if self._source.compression is None and self._file.seekable():
+            self.at = self._stream.seek(position)
+        while self.at < position:
+            if not self.read(min(SKIP_BYTES, position - self.at)):
+                raise InvalidSource(
+                    f"{self._source.path} ends at byte {self.at}, before byte {position}"
+                )
+
+    def position_in_file(self) -> int:
+        """Return how many bytes of the file itself were used, for progress."""
+        return self._file.tell() if self._file.seekable() else 0
+
+    def _damaged(self, error: Exception) -> Exception:
+        if self._source.compression is None or getattr(error, "errno", None) is not None:
+            return error
+        return InvalidSource(
+            f"{self._source.path}: the {self._source.compression} data is cut short or damaged "
+            f"after {self.at} decompressed bytes: {error}"
+        )
+
+    def __enter__(self) -> ByteStream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._source.path != STANDARD_INPUT:
+            self._file.close()
+
+
+def _decompressed(file: IO[bytes], compression: str | None) -> Any:
+    """Return a stream to read from.
+
+    gzip, bz2 and zstd are pyarrow's: it checks their checksums, knows files of several members,
+    and Python before 3.14 has no zstd. It has no xz.
+    """
+    if compression is None:
+        return file
+    if compression == "xz":
+        return lzma.open(file)
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.PythonFile(file, "r"), compression)
