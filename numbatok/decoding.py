@@ -1,25 +1,40 @@
-"""ids -> bytes -> text."""
+"""ids -> bytes -> text.
+
+Byte-level decoding runs in a kernel. Other decoders, which few byte-level tokenizers have, run
+token by token in plain Python: they are the reference's own, of which there is one.
+"""
 
 from __future__ import annotations
 
 import codecs
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from numbatok.character_classes import byte_alphabet
 from numbatok.errors import InvalidType, UnknownIdError
 from numbatok.native import function
-from numbatok.spec import TokenizerSpec
+from numbatok.spec import DecodeByteLevel, DecodeFuse, TokenizerSpec
 from numbatok.tables import HOLE, SPECIAL, U8, U32, Vocabulary
+
+if TYPE_CHECKING:
+    from numbatok import reference
 
 
 class Decoder:
     """Decodes the ids of one vocabulary."""
 
-    def __init__(self, spec: TokenizerSpec, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
+    def __init__(
+        self,
+        spec: TokenizerSpec,
+        vocabulary: Vocabulary,
+        full_spec: Callable[[], TokenizerSpec],
+    ) -> None:
+        self._vocabulary, self._full_spec = vocabulary, full_spec
+        self.by_steps = not is_byte_level(spec)  # `decode` is not the text of `decode_bytes`
         self._size = len(vocabulary.kinds)
         self._known = (vocabulary.kinds != HOLE).astype(np.uint8)
         self.special: U8 = ((vocabulary.kinds & SPECIAL) != 0).astype(np.uint8)  # 1 where it is
@@ -28,6 +43,8 @@ class Decoder:
 
     def decode(self, ids: Any, skip_special: bool, row: int | None = None) -> str:
         """Return the text of ids."""
+        if self.by_steps:
+            return self._decode_by_steps(as_ids(ids, row), skip_special, row)
         return self.decode_bytes(ids, skip_special, row).decode("utf-8", errors="replace")
 
     def decode_bytes(self, ids: Any, skip_special: bool, row: int | None = None) -> bytes:
@@ -45,10 +62,27 @@ class Decoder:
         )
         return text[:written].tobytes()
 
+    def steps(self, skip_special: bool) -> reference.DecodeStream:
+        """Return the decoders of the tokenizer's file, for one text."""
+        from numbatok import reference
+
+        return reference.DecodeStream(self._full_spec(), skip_special)
+
+    def _decode_by_steps(self, ids: U32, skip_special: bool, row: int | None) -> str:
+        stream, parts = self.steps(skip_special), []
+        for position, i in enumerate(ids.tolist()):
+            self.check(i, position, row)
+            parts.append(stream.push(i))
+        return "".join([*parts, stream.flush()])
+
+    def check(self, i: int, position: int | None = None, row: int | None = None) -> None:
+        """Raise UnknownIdError for an id that the vocabulary does not have."""
+        if not 0 <= i < self._size or not self._known[i]:
+            raise self.unknown_id(i, position, row)
+
     def bytes_of(self, i: int) -> bytes:
         """Return the bytes of one id."""
-        if not 0 <= i < self._size or not self._known[i]:
-            raise self.unknown_id(i, None, None)
+        self.check(i)
         starts = self._vocabulary.starts
         return self._vocabulary.bytes[starts[i] : starts[i + 1]].tobytes()
 
@@ -64,6 +98,21 @@ class Decoder:
         if 0 <= i < self._size:
             why = "it is a hole in the vocabulary"
         return UnknownIdError(f"id {i}{place} is unknown: {why}")
+
+
+def is_byte_level(spec: TokenizerSpec) -> bool:
+    """Tell whether the text of ids is simply that of their bytes.
+
+    Hugging Face reads an added token that is spelled in the byte alphabet as bytes, too: then it
+    is not, unless the token is ASCII.
+    """
+    steps = [step for step in spec.decoders if not isinstance(step, DecodeFuse)]
+    alphabet = set(map(chr, byte_alphabet().tolist()))
+    return steps == [DecodeByteLevel()] and not any(
+        not token.content.isascii() and alphabet.issuperset(token.content)
+        for token in spec.added_tokens
+        if spec.engine == "tokenizers"
+    )
 
 
 def as_ids(ids: Any, row: int | None = None) -> U32:
@@ -114,6 +163,7 @@ class DecodeStream:
 
     def __init__(self, decoder: Decoder, skip_special: bool) -> None:
         self._decoder, self._skip_special = decoder, skip_special
+        self._steps = decoder.steps(skip_special) if decoder.by_steps else None
         self._utf8 = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def push(self, i: int) -> str:
@@ -123,12 +173,17 @@ class DecodeStream:
         except TypeError:
             raise InvalidType(f"push: {i!r:.60} is {type(i).__name__}; an id is needed") from None
         data = self._decoder.bytes_of(number)
+        if self._steps is not None:
+            return self._steps.push(number)
         if self._skip_special and self._decoder.is_special(number):
             return ""
         return self._utf8.decode(data)
 
     def flush(self) -> str:
         """Return what is held back, an incomplete character as U+FFFD, and start anew."""
+        if self._steps is not None:
+            text, self._steps = self._steps.flush(), self._decoder.steps(self._skip_special)
+            return text
         text = self._utf8.decode(b"", final=True)
         self._utf8.reset()
         return text

@@ -89,8 +89,8 @@ class Tokenizer:
         self._is_idle = self._preparation.is_idle()
         self._policies = Policies(spec.added_tokens, tables.classes.ill_formed, self._punctuation)
         self._strict = self._policies.get("raise")
-        self._decoder = Decoder(spec, tables.vocabulary)
         self._vocabulary = Vocabulary(spec, tables)
+        self._decoder = Decoder(spec, tables.vocabulary, self._vocabulary.full_spec)
 
     # --- encode -----------------------------------------------------------------------------------
 
@@ -139,6 +139,22 @@ class Tokenizer:
         return parallel.encode(
             self._encoder, text, ends, policy, tokens, counting=counting, limit=limit
         )
+
+    def encode_pair(
+        self,
+        first: str | bytes,
+        second: str | bytes,
+        special: Special = "raise",
+        *,
+        invalid: Invalid = "byte-alphabet",
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Return the ids of two texts in the tokenizer's template for a pair, and their types.
+
+        ids uint32[n]; types uint32[n], as the template says: 0 for the first text and 1 for the
+        second without one. Options and errors as `encode`.
+        """
+        one = self.encode(first, special, invalid=invalid)
+        return self._vocabulary.pair(one, self.encode(second, special, invalid=invalid))
 
     def encode_with_offsets(
         self,

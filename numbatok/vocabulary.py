@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from numbatok.compile import byte_alphabet, spelled_bytes
-from numbatok.errors import InvalidType, UnknownIdError
-from numbatok.spec import BpeModel, TokenizerSpec
+from numbatok.errors import InvalidType, UnknownIdError, UnsupportedTokenizer
+from numbatok.spec import BpeModel, TemplatePart, TokenizerSpec
 from numbatok.spec_json import to_json
 from numbatok.tables import ADDED, EMPTY_PAIR, OPAQUE, RANK_BITS, SYMBOL_BITS, TOKEN, U32, Tables
 
@@ -130,15 +130,31 @@ class Vocabulary:
         return dataclasses.replace(self._spec, model=whole)
 
     def template_ids(self) -> tuple[U32, U32]:
-        """Return the ids that the template puts before and after a text."""
-        before: list[int] = []
-        after: list[int] = []
-        side = before
-        for part in self._spec.template.single if self._spec.template else ():
-            if part.text is not None:
-                side = after
-            side.extend(part.ids)
+        """Return the ids that the template puts before and after a text.
+
+        Errors: UnsupportedTokenizer if the template has the text twice, or not at all.
+        """
+        parts = self._spec.template.single if self._spec.template else (TemplatePart(text="A"),)
+        if [part.text for part in parts if part.text is not None] != ["A"]:
+            raise UnsupportedTokenizer(
+                "post_processor: a template for one text has it once; here it does not, so "
+                "template=True cannot be used"
+            )
+        at = next(k for k, part in enumerate(parts) if part.text is not None)
+        before, after = (
+            [number for part in side for number in part.ids] for side in (parts[:at], parts[at:])
+        )
         return np.array(before, np.uint32), np.array(after, np.uint32)
+
+    def pair(self, first: U32, second: U32) -> tuple[U32, U32]:
+        """Return the ids of a pair of texts in its template, and the type id of each."""
+        plain = (TemplatePart(text="A"), TemplatePart(text="B", type_id=1))
+        texts = {"A": first, "B": second}
+        ids, types = [], []
+        for part in self._spec.template.pair if self._spec.template else plain:
+            ids.append(np.array(part.ids, np.uint32) if part.text is None else texts[part.text])
+            types.append(np.full(len(ids[-1]), part.type_id, np.uint32))
+        return np.concatenate(ids), np.concatenate(types)
 
 
 _SPELLING = dict(enumerate(byte_alphabet().tolist()))
