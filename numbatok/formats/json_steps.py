@@ -67,7 +67,7 @@ BEHAVIOR_NAMES: dict[Behavior, str] = {behavior: name for name, behavior in BEHA
 
 def normalizer_json(steps: Sequence[Normalizer]) -> Json | None:
     """Return the `normalizer` of a tokenizer.json."""
-    return _sequence([_step_json(step) for step in steps], "normalizers")
+    return _sequence([_normalizer_step(step) for step in steps], "normalizers")
 
 
 def decoder_json(steps: Sequence[Decoder]) -> Json | None:
@@ -79,14 +79,14 @@ def pre_tokenizer_json(steps: Sequence[PreTokenizer], engine: str) -> Json | Non
     """Return the `pre_tokenizer` of a tokenizer.json, a rank file's pattern for Oniguruma."""
     if engine == "tiktoken":
         steps = [_for_oniguruma(step) if isinstance(step, Split) else step for step in steps]
-    return _sequence([_step_json(step) for step in steps], "pretokenizers")
+    return _sequence([_pre_tokenizer_step(step) for step in steps], "pretokenizers")
 
 
 def post_processor_json(
     template: Template | None, trimming: ByteLevel | None, names: Mapping[int, str]
 ) -> Json | None:
     """Return the `post_processor` of a tokenizer.json; `names` are the strings of ids."""
-    steps = [] if trimming is None else [_step_json(trimming)]
+    steps = [] if trimming is None else [_pre_tokenizer_step(trimming)]
     if template is not None:
         steps.append(_template_json(template, names))
     return _sequence(steps, "processors")
@@ -124,27 +124,29 @@ def _pattern_json(step: Split | Replace) -> Json:
     return {"Regex" if step.is_regex else "String": step.pattern}
 
 
-def _step_json(step: Normalizer | PreTokenizer) -> Json:
+def _normalizer_step(step: Normalizer) -> Json:
     match step:
         case UnicodeForm(form):
             return {"type": form}
-        case Lowercase() | StripAccents() | WhitespaceSplit() | UnicodeScripts():
+        case Lowercase() | StripAccents():
             return {"type": type(step).__name__}
-        case WhitespaceWords():
-            return {"type": "Whitespace"}
         case Strip(left, right):
             return {"type": "Strip", "strip_left": left, "strip_right": right}
         case Replace():
             return {"type": "Replace", "pattern": _pattern_json(step), "content": step.content}
         case Prepend(content):
             return {"type": "Prepend", "prepend": content}
-        case Split():
-            return {
-                "type": "Split",
-                "pattern": _pattern_json(step),
-                "behavior": BEHAVIOR_NAMES[step.behavior],
-                "invert": step.invert,
-            }
+
+
+def _pre_tokenizer_step(step: PreTokenizer) -> Json:
+    match step:
+        case WhitespaceSplit() | UnicodeScripts():
+            return {"type": type(step).__name__}
+        case WhitespaceWords():
+            return {"type": "Whitespace"}
+        case Split(_, _, behavior, invert):
+            cut = {"behavior": BEHAVIOR_NAMES[behavior], "invert": invert}
+            return {"type": "Split", "pattern": _pattern_json(step), **cut}
         case Digits(individual):
             return {"type": "Digits", "individual_digits": individual}
         case Punctuation(behavior):
@@ -153,13 +155,9 @@ def _step_json(step: Normalizer | PreTokenizer) -> Json:
             return {"type": "CharDelimiterSplit", "delimiter": delimiter}
         case FixedLength(length):
             return {"type": "FixedLength", "length": length}
-        case ByteLevel():
-            return {
-                "type": "ByteLevel",
-                "add_prefix_space": step.add_prefix_space,
-                "trim_offsets": step.trim_offsets,
-                "use_regex": step.use_regex,
-            }
+        case ByteLevel(prefix, use_regex, trim):
+            flags = {"add_prefix_space": prefix, "trim_offsets": trim, "use_regex": use_regex}
+            return {"type": "ByteLevel", **flags}
 
 
 def _decoder_step(step: Decoder) -> Json:
@@ -185,7 +183,7 @@ def _decoder_step(step: Decoder) -> Json:
         case DecodeBpe(suffix):
             return {"type": "BPEDecoder", "suffix": suffix}
         case Replace():
-            return _step_json(step)
+            return _normalizer_step(step)
 
 
 def _template_json(template: Template, names: Mapping[int, str]) -> Json:

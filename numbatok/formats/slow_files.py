@@ -25,9 +25,9 @@ from numbatok.formats.model_config import (
 )
 from numbatok.formats.ranks import ranks_to_spec, read_ranks
 from numbatok.formats.sources import Contents, Located
-from numbatok.formats.strict_json import decode_text, parse_json, paused_collection
+from numbatok.formats.strict_json import decode_text, parse_json
 from numbatok.pattern_names import PATTERNS, NamedPattern, named_pattern
-from numbatok.spec import AddedToken, TokenizerSpec
+from numbatok.spec import AddedToken, BpeModel, TokenizerSpec
 
 
 def read_rank_file(located: Located, contents: Contents) -> TokenizerSpec:
@@ -90,34 +90,44 @@ def _special_tokens(encoding: Encoding | None, by_id: Mapping[int, str]) -> dict
 def read_pair(located: Located, contents: Contents) -> TokenizerSpec:
     """Return the tokenizer of vocab.json and merges.txt."""
     vocab, merges = located.path("vocab"), located.path("merges")
-    lines = decode_text(contents["merges"], merges).split("\n")
-    lines = [line.removesuffix("\r") for line in lines]
-    while lines and not lines[-1]:
-        lines.pop()
-    with paused_collection():
-        strings = read_vocabulary(Field(parse_json(contents["vocab"], vocab), "vocab", vocab))
-        model = build_bpe(strings, Field(lines, "lines", merges))
-    config = _config(located, contents)
+    lines = Field(_lines(contents["merges"], merges), "lines", merges)
+    strings = read_vocabulary(Field(parse_json(contents["vocab"], vocab), "vocab", vocab))
+    model = build_bpe(strings, lines)
     if located.pattern is not None:
         named = named_pattern(located.pattern)
         spec = TokenizerSpec(model, pre_tokenizers=named.steps, engine=named.engine)
-    elif config.class_name in PAIR_CLASSES:
-        spec = pair_spec(model, strings, config)
-    elif config.class_name is not None:
+    else:
+        spec = _spec_of_class(model, strings, _config(located, contents), vocab)
+    if located.special_tokens is None:
+        return spec
+    return replace(spec, added_tokens=_given_tokens(dict(located.special_tokens), strings))
+
+
+def _lines(data: bytes, file: str) -> list[str]:
+    lines = [line.removesuffix("\r") for line in decode_text(data, file).split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _spec_of_class(
+    model: BpeModel, strings: Mapping[str, int], config: ModelConfig, vocab: str
+) -> TokenizerSpec:
+    """Return the tokenizer that the class makes of the files, or GPT-2 if they are its own."""
+    if config.class_name in PAIR_CLASSES:
+        return pair_spec(model, strings, config)
+    if config.class_name is not None:
         raise UnsupportedTokenizer(
             f"{vocab} belongs to a {config.class_name}, which numbatok does not know; "
             f"known are {', '.join(PAIR_CLASSES)}. Pass pattern= and special_tokens=."
         )
-    elif model == (gpt2 := read_gpt2()).model:
-        spec = gpt2
-    else:
-        raise InvalidValue(
-            f"{vocab} and merges.txt do not say how text is cut, and no tokenizer_config.json "
-            f"beside them does. Pass pattern=, a regex or one of {', '.join(sorted(PATTERNS))}."
-        )
-    if located.special_tokens is None:
-        return spec
-    return replace(spec, added_tokens=_given_tokens(dict(located.special_tokens), strings))
+    gpt2 = read_gpt2()
+    if model == gpt2.model:
+        return gpt2
+    raise InvalidValue(
+        f"{vocab} and merges.txt do not say how text is cut, and no tokenizer_config.json "
+        f"beside them does. Pass pattern=, a regex or one of {', '.join(sorted(PATTERNS))}."
+    )
 
 
 def _given_tokens(given: Mapping[str, int], strings: Mapping[str, int]) -> tuple[AddedToken, ...]:

@@ -8,6 +8,7 @@ load, or would run into a panic with, is refused here too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from numbatok.formats.fields import Field
 from numbatok.formats.json_added import read_added_tokens
@@ -15,7 +16,7 @@ from numbatok.formats.json_model import read_bpe, refuse_other_models
 from numbatok.formats.json_output import read_decoders, read_post_processor
 from numbatok.formats.json_pipeline import read_normalizers, read_pre_tokenizers
 from numbatok.formats.strict_json import paused_collection
-from numbatok.spec import TokenizerSpec
+from numbatok.spec import BpeModel, TokenizerSpec
 
 FIELDS = (
     "version",
@@ -42,32 +43,34 @@ def read_tokenizer_json(root: object, file: str) -> TokenizerSpec:
         UnsupportedTokenizer: a field asks for something that numbatok does not reproduce.
     """
     whole = Field(root, "", file)
-    unknown = [key for key in whole.mapping() if key not in FIELDS]
-    if unknown:
-        raise whole.get(unknown[0]).invalid("is no field of a tokenizer.json")
-    if "version" in whole.mapping():
-        whole.get("version").choice(("1.0",))
+    _check_fields(whole)
     model = whole.get("model")
     refuse_other_models(model)
-    normalizers = read_normalizers(whole.optional("normalizer"))
-    pre_tokenizers = read_pre_tokenizers(whole.optional("pre_tokenizer"), file)
     template, trimming = read_post_processor(whole.optional("post_processor"))
-    decoders = read_decoders(whole.optional("decoder"))
-    with paused_collection():
-        bpe, strings = read_bpe(model)
-        added = whole.get("added_tokens") if "added_tokens" in whole.mapping() else None
-        tokens = read_added_tokens(added, strings) if added else ()
-    return TokenizerSpec(
-        model=bpe,
-        normalizers=normalizers,
-        pre_tokenizers=pre_tokenizers,
-        added_tokens=tokens,
+    spec = TokenizerSpec(
+        model=BpeModel(tokens={}, merges=()),
+        normalizers=read_normalizers(whole.optional("normalizer")),
+        pre_tokenizers=read_pre_tokenizers(whole.optional("pre_tokenizer"), file),
         template=template,
-        decoders=decoders,
+        decoders=read_decoders(whole.optional("decoder")),
         offset_trimming=trimming,
         truncation=_recorded(whole, "truncation"),
         padding=_recorded(whole, "padding"),
     )
+    with paused_collection():  # the small parts are sound: now the large ones
+        bpe, strings = read_bpe(model)
+        added = whole.get("added_tokens") if "added_tokens" in whole.mapping() else None
+        tokens = read_added_tokens(added, strings) if added else ()
+    return replace(spec, model=bpe, added_tokens=tokens)
+
+
+def _check_fields(whole: Field) -> None:
+    """Refuse unknown fields and versions, as Hugging Face does."""
+    for key in whole.mapping():
+        if key not in FIELDS:
+            raise whole.get(key).invalid("is no field of a tokenizer.json")
+    if "version" in whole.mapping():
+        whole.get("version").choice(("1.0",))
 
 
 def _recorded(whole: Field, key: str) -> Mapping[str, object] | None:
