@@ -12,7 +12,16 @@ from numbatok.errors import InvalidType, InvalidUtf8, InvalidValue, SpecialToken
 from numbatok.spec import AddedToken
 from numbatok.tables import PLAIN, RECOGNIZE, REFUSE, U8
 
-Special = Union[Literal["raise", "recognize", "plain"], Collection[str]]
+
+@dataclass(frozen=True)
+class Choice:
+    """A `special=` that names what to do with each token; any other is plain text."""
+
+    recognized: frozenset[str]
+    refused: frozenset[str]
+
+
+Special = Union[Literal["raise", "recognize", "plain"], Collection[str], Choice]
 Invalid = Literal["byte-alphabet", "punct", "replace", "error"]
 INVALID = ("byte-alphabet", "punct", "replace", "error")
 
@@ -62,7 +71,7 @@ class Policies:
             return self._made[special, invalid]
         except (KeyError, TypeError):
             key: object = special
-        if not isinstance(special, str):
+        if not isinstance(special, (str, Choice)):
             key = _as_set(special)
         found = self._made.get((key, invalid))
         if found is None:
@@ -87,6 +96,10 @@ class Policies:
                         f"special: {content!r} is no special token; known: {_some(sorted(known))}"
                     )
             chosen = [RECOGNIZE if t.content in special else REFUSE for t in tokens]
+        elif isinstance(special, Choice):
+            recognized = dict.fromkeys(special.recognized, RECOGNIZE)
+            chosen_by = dict.fromkeys(special.refused, REFUSE) | recognized
+            chosen = [chosen_by.get(token.content, PLAIN) for token in tokens]
         elif special in ("raise", "recognize", "plain"):
             action = {"raise": REFUSE, "recognize": RECOGNIZE, "plain": PLAIN}[str(special)]
             chosen = [action] * len(tokens)

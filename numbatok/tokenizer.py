@@ -36,6 +36,8 @@ from numbatok.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from numbatok.compat.huggingface import HuggingFaceTokenizer
+    from numbatok.compat.tiktoken import TiktokenEncoding
     from numbatok.files import Summary
     from numbatok.offsets import Encoding, Unit
     from numbatok.show import Shown
@@ -446,9 +448,28 @@ class Tokenizer:
         """Empty what was memorized while encoding; results do not change, memory and speed do."""
         self._encoder.forget()
 
+    def as_tiktoken(self) -> TiktokenEncoding:
+        """Return an object with the methods of tiktoken.Encoding: see numbatok.compat.tiktoken."""
+        from numbatok.compat.tiktoken import TiktokenEncoding
+
+        return TiktokenEncoding(self, self._name)
+
+    def as_hf(self, **roles: str) -> HuggingFaceTokenizer:
+        """Return an object with the methods of transformers' fast tokenizers.
+
+        `roles` name special tokens, such as `pad_token="<|endoftext|>"`; see
+        numbatok.compat.huggingface. Errors: InvalidValue for an unknown role or token.
+        """
+        from numbatok.compat.huggingface import HuggingFaceTokenizer
+
+        return HuggingFaceTokenizer(self, self._vocabulary, self._name, roles)
+
+    @property
+    def _name(self) -> str:
+        return self._spec.name or (self._located.description if self._located else "trained")
+
     def __repr__(self) -> str:
-        name = self._spec.name or (self._located.description if self._located else "trained")
-        return f"<numbatok.Tokenizer {name}: {self.vocab_size:,} ids>"
+        return f"<numbatok.Tokenizer {self._name}: {self.vocab_size:,} ids>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._located is not None:

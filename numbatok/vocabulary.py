@@ -78,6 +78,11 @@ class Vocabulary:
             return content.decode()
         return content.decode("latin-1").translate(_SPELLING)
 
+    def spelled(self, with_added: bool) -> dict[str, int]:
+        """Return ids by token as the file spells them: the model's, or added tokens as well."""
+        kinds = TOKEN | OPAQUE | ADDED if with_added else TOKEN | OPAQUE
+        return {self.id_to_token(i): i for i in self._of_kind(kinds)}
+
     def merges(self) -> list[tuple[bytes, bytes]]:
         """Return the merges as pairs of bytes, in rank order."""
         ids = self._tables.merge_ids.tolist()
