@@ -60,6 +60,8 @@ def _load(text: str, file: str, repeats: list[_RepeatsKey]) -> object:
             object_pairs_hook=lambda pairs: _object(pairs, repeats),
             parse_constant=lambda name: _refuse_constant(name, file),
         )
+    except InvalidTokenizerFile:
+        raise
     except json.JSONDecodeError as error:
         raise InvalidTokenizerFile(
             f"{file} is no JSON: {error.msg} at line {error.lineno} column {error.colno}. "

@@ -15,7 +15,7 @@ REFUSED = {
     "comment": (b'{"a": 1 /* one */}', "no JSON"),
     "trailing comma": (b'{"a": 1,}', "no JSON"),
     "single quotes": (b"{'a': 1}", "no JSON"),
-    "NaN": (b'{"a": NaN}', "NaN"),
+    "NaN": (b'{"a": NaN}', "t.json holds NaN, which is no JSON"),
     "Infinity": (b'{"a": Infinity}', "Infinity"),
     "minus Infinity": (b'{"a": -Infinity}', "Infinity"),
     "raw control character": (b'{"a": "\n"}', "control character"),
