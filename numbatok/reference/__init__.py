@@ -98,5 +98,4 @@ def _cut(spec: TokenizerSpec, atoms: Sequence[Atom]) -> list[bytes]:
     if family is None:
         return [join(pretoken) for pretoken in run_chain(spec.pre_tokenizers, spec.engine, atoms)]
     ends = pretokenize_family(FAMILIES[family], atoms)
-    starts = [0, *ends[:-1]]
-    return [join(list(atoms[start:end])) for start, end in zip(starts, ends, strict=True)]
+    return [join(atoms[start:end]) for start, end in zip([0, *ends], ends, strict=False)]

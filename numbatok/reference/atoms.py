@@ -15,6 +15,7 @@ range of a pattern matches it, no added token contains it, and no normalizer cha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
@@ -146,6 +147,6 @@ def _stray_byte(data: bytes, position: int, invalid: InvalidPolicy) -> Atom:
     return Atom(bytes([byte]), code, False)
 
 
-def join(atoms: list[Atom]) -> bytes:
-    """Return the bytes that a list of atoms stands for."""
+def join(atoms: Sequence[Atom]) -> bytes:
+    """Return the bytes that some atoms stand for."""
     return b"".join(atom.data for atom in atoms)

@@ -62,9 +62,11 @@ def byte_strings():
     yield from (bytes(pair) for pair in product(range(256), repeat=2))
     edges = sorted({0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xFF})
     edges += sorted({edge for first, last, _, _ in SEQUENCES[1:] for edge in (first, last)})
-    yield from (bytes(four) for four in product(edges, repeat=4))
+    yield from (bytes(three) for three in product(edges, repeat=3))
     chance = random.Random(1)
     for _ in range(20_000):
+        yield bytes(chance.choices(edges, k=5))
+    for _ in range(10_000):
         yield bytes(chance.choice([chance.randrange(256), 0xE2, 0x82, 0xAC]) for _ in range(9))
 
 

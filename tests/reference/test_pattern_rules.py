@@ -30,7 +30,7 @@ TIKTOKEN = [
     for name, family in FAMILIES.items()
     for number, pattern in enumerate(family.tiktoken)
 ]
-SAMPLE = 2_500
+SAMPLE = 1_500
 
 
 def sample_texts(seed: int) -> list[str]:
