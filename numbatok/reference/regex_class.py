@@ -3,6 +3,7 @@ r"""Parser of what one atom can be in a regex: classes, escapes, `\p{..}`."""
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from numbatok.errors import InvalidTokenizerFile, UnsupportedTokenizer
 from numbatok.reference import properties
@@ -24,6 +25,14 @@ MOST_CLASSES = 50
 
 INTERVAL = re.compile(r"\{(\d{0,6})(,?)(\d{0,6})\}")
 CODE_POINT = re.compile(r"x\{([0-9A-Fa-f]{1,8})\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})")
+
+
+class Counts(NamedTuple):
+    """How often a quantifier repeats."""
+
+    least: int
+    most: int | None  # None: any number
+    is_interval: bool  # written in braces
 
 
 class Cursor:
@@ -59,11 +68,11 @@ class Cursor:
             return True
         return False
 
-    def quantifier(self) -> tuple[int, int | None, bool] | None:
-        """Go over a quantifier; return least, most, and whether it is an interval in braces."""
+    def quantifier(self) -> Counts | None:
+        """Go over a quantifier and return it, None if there is none."""
         for char, least, most in (("*", 0, None), ("+", 1, None), ("?", 0, 1)):
             if self.take(char):
-                return least, most, False
+                return Counts(least, most, is_interval=False)
         found = INTERVAL.match(self.pattern, self.position)
         if found is None or not (found[1] or found[3]):
             return None
@@ -77,7 +86,7 @@ class Cursor:
             raise self.unsupported(f"the interval {found[0]}")
         if max(least_count, most_count or 0) > MOST_COUNT:
             raise self.unsupported(f"the interval {found[0]}, larger than {MOST_COUNT}")
-        return least_count, most_count, True
+        return Counts(least_count, most_count, is_interval=True)
 
     def unsupported(self, what: str) -> UnsupportedTokenizer:
         """Return the error for a construct that is not reproduced."""

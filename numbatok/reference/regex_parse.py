@@ -13,7 +13,14 @@ from itertools import product
 from typing import Literal
 
 from numbatok.reference.properties import case_variants, first_of_expansions
-from numbatok.reference.regex_class import Cursor, character_set, fold, parse_class, parse_escape
+from numbatok.reference.regex_class import (
+    Counts,
+    Cursor,
+    character_set,
+    fold,
+    parse_class,
+    parse_escape,
+)
 from numbatok.reference.regex_match import Regex
 from numbatok.reference.regex_tree import (
     At,
@@ -100,8 +107,7 @@ def _choice(cursor: Cursor, ignore_case: bool, depth: int) -> Node:
 def _concat(cursor: Cursor, ignore_case: bool, depth: int) -> Node:
     parts: list[Node] = []
     while not cursor.at_end() and cursor.peek() not in "|)":
-        start = cursor.position
-        node = _repeat(cursor, _term(cursor, ignore_case, depth), start)
+        node = _repeat(cursor, _term(cursor, ignore_case, depth))
         if parts and cursor.engine == "tokenizers":
             _check_folds(cursor, parts[-1], node)
         parts.append(node)
@@ -204,45 +210,36 @@ def _inside(cursor: Cursor, ignore_case: bool, depth: int) -> Node:
     return node
 
 
-def _repeat(cursor: Cursor, node: Node, start: int) -> Node:
-    """Return `node` with the quantifiers that follow it."""
+def _repeat(cursor: Cursor, node: Node) -> Node:
+    """Return `node` with the quantifier that follows it."""
     counts = cursor.quantifier()
     if counts is None:
         return node
-    least, most, is_interval = counts
     if isinstance(node, At | Look):
         raise cursor.unsupported("a repeated place or lookahead")
     mode: Mode = "greedy"
-    repeated_interval = False
     if cursor.take("?"):
         mode = "lazy"
     elif cursor.take("+"):
         mode = "possessive"
-        repeated_interval = is_interval and cursor.engine == "tokenizers"
     if cursor.quantifier() is not None:
         raise cursor.unsupported("a quantifier on a quantifier")
-    return _quantified(cursor, node, least, most, mode, repeated_interval, is_interval)
-
-
-def _quantified(
-    cursor: Cursor,
-    node: Node,
-    least: int,
-    most: int | None,
-    mode: Mode,
-    repeated_interval: bool,
-    is_interval: bool,
-) -> Node:
-    if most is None or most > 1:
+    if counts.most is None or counts.most > 1:
         _check_can_loop(cursor, node)
-    if repeated_interval:  # Oniguruma reads x{2,3}+ as (?:x{2,3})+
-        inner = Repeat(node, least, most, "greedy")
-        _check_can_loop(cursor, inner)
-        return Repeat(inner, 1, None, "greedy")
-    exact = is_interval and least == most
-    if exact and mode == "lazy" and cursor.engine == "tokenizers":  # and x{2}? as (?:x{2})?
-        return Repeat(Repeat(node, least, most, "greedy"), 0, 1, "greedy")
-    return Repeat(node, least, most, mode)
+    if counts.is_interval and cursor.engine == "tokenizers":
+        return _oniguruma_interval(cursor, node, counts, mode)
+    return Repeat(node, counts.least, counts.most, mode)
+
+
+def _oniguruma_interval(cursor: Cursor, node: Node, counts: Counts, mode: Mode) -> Node:
+    """Return an interval as Oniguruma reads it: x{2,3}+ is (?:x{2,3})+ and x{2}? is (?:x{2})?."""
+    interval = Repeat(node, counts.least, counts.most, "greedy")
+    if mode == "possessive":
+        _check_can_loop(cursor, interval)
+        return Repeat(interval, 1, None, "greedy")
+    if mode == "lazy" and counts.least == counts.most:
+        return Repeat(interval, 0, 1, "greedy")
+    return Repeat(node, counts.least, counts.most, mode)
 
 
 def _check_can_loop(cursor: Cursor, node: Node) -> None:
