@@ -7,6 +7,7 @@ stand for themselves, and the other 68 bytes get U+0100..U+0143 in the order of 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterable
 
 PRINTABLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
 OTHERS = tuple(byte for byte in range(256) if byte not in PRINTABLE)
@@ -33,6 +34,20 @@ def to_bytes(spelling: str) -> bytes | None:
         return codecs.charmap_encode(spelling, "strict", _ENCODING)[0]
     except UnicodeEncodeError:
         return None
+
+
+def to_bytes_of_all(spellings: Iterable[str]) -> dict[str, bytes | None]:
+    """Return the bytes of each string; None for the empty one and those outside the alphabet."""
+    encode = codecs.charmap_encode
+    try:
+        found: dict[str, bytes | None] = {
+            spelling: encode(spelling, "strict", _ENCODING)[0] for spelling in spellings
+        }
+    except UnicodeEncodeError:  # one by one takes half as long again
+        found = {spelling: to_bytes(spelling) for spelling in spellings}
+    if "" in found:
+        found[""] = None
+    return found
 
 
 def to_spelling(token: bytes) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Union, cast
 
-from numbatok.formats.byte_alphabet import BYTE_BY_CHARACTER, to_bytes
+from numbatok.formats.byte_alphabet import BYTE_BY_CHARACTER, to_bytes_of_all
 from numbatok.formats.fields import Field
 from numbatok.spec import BpeModel
 
@@ -49,7 +49,7 @@ def build_bpe(strings: Strings, merges: Field) -> BpeModel:
 
     Merges of strings outside the byte alphabet are left out: no text leads to their parts.
     """
-    spelled = {string: to_bytes(string) or None for string in strings}
+    spelled = to_bytes_of_all(strings)
     pairs = _read_merges(merges, spelled)
     opaque = {string: strings[string] for string, token in spelled.items() if token is None}
     if opaque:
