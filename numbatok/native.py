@@ -203,6 +203,7 @@ def _compile(group: str) -> str:
         child = subprocess.Popen(
             command,
             env=environment,
+            cwd=folder,  # with -m Python looks there first
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

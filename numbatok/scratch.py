@@ -24,7 +24,7 @@ from numbatok.tables import (
 
 SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
 N_LANES, ROW = 16, 80  # as in kernels/merge.py
-FIRST_MEMO, LARGEST_MEMO = 1 << 12, 1 << 18  # buckets of 64 bytes: 256 KB, 16 MB
+FIRST_MEMO, LARGEST_MEMO = 1 << 9, 1 << 18  # buckets of 64 bytes: 32 KB, 16 MB
 SMALL_TEXT = 4096  # bytes of text whose ids fit the thread's own array
 
 
@@ -82,9 +82,13 @@ class ThreadState:
         self.connect()
 
     def forget(self) -> None:
-        """Empty the memo."""
-        self.memo = make_memo(FIRST_MEMO)
-        self.connect()
+        """Empty the memo; a grown one is given back."""
+        if self.memo.entries.slots.size == 8 * FIRST_MEMO:
+            for array in (self.memo.entries.slots, self.memo.long_slots, self.memo.used):
+                array[:] = 0
+        else:
+            self.memo = make_memo(FIRST_MEMO)
+            self.connect()
 
     def use_work(self, length: int) -> None:
         """Provide work space for one pretoken of `length` bytes."""

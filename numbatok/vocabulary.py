@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from numbatok.compile import byte_alphabet, spelled_bytes
+from numbatok.character_classes import byte_alphabet
+from numbatok.compile import spelled_bytes
 from numbatok.errors import InvalidType, UnknownIdError, UnsupportedTokenizer
 from numbatok.spec import BpeModel, TemplatePart, TokenizerSpec
 from numbatok.spec_json import to_json

@@ -8,7 +8,13 @@ from numbatok.kernels.added import find_added
 from numbatok.kernels.long import copy_long, look_up_long
 from numbatok.kernels.merge import merge_new
 from numbatok.kernels.odd import merge_odd
-from numbatok.kernels.words import copy_from_memo, look_up_missed, pack_keys, probe_words
+from numbatok.kernels.words import (
+    copy_from_memo,
+    look_up_missed,
+    pack_keys,
+    probe_memo,
+    probe_words,
+)
 from numbatok.tables import (
     AT_BYTE,
     AT_DOCUMENT,
@@ -119,12 +125,11 @@ def encode_from(
         count, used, n_breaks, why = fill_batch(state, state_address, text, ends, n_documents)
         if why != DONE:
             return why
-        if not has_room(state.memo, count, used):
+        if not resolve(count, used, state):
             control[AT_DOCUMENT], control[AT_BYTE] = document, pos
             control[NEXT_ADDED], control[NEXT_ADDED_END] = added, added_end
             control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = added_token, search_from
             return MEMO_FULL
-        resolve(count, state)
         if ids.size > 0:
             control[AT_ID] = write_batch(state, count, n_breaks, ids, at, offsets, document)
         else:
@@ -230,13 +235,17 @@ def fill_window(text: U8, pos: int, size: int, stop: int, window: U8, used: int)
 
 
 @part
-def resolve(count: int, state: State) -> None:
-    """Write the ids of the first `count` pretokens of the batch."""
+def resolve(count: int, size: int, state: State) -> bool:
+    """Write the ids of the `count` pretokens of the batch, of `size` bytes; False: no room."""
     scan, batch, memo = state.scan, state.batch, state.memo
     pack_keys(scan, batch, count, state.words)
     n_missed = probe_words(batch, count, state.words)
+    if n_missed > 0:
+        n_missed = probe_memo(batch, n_missed, memo)
     if n_missed == 0:
-        return
+        return True
+    if not has_room(memo, n_missed, size):
+        return False
     if state.merges.odd.size > 0:
         merge_odd(n_missed, state)
     n_new = look_up_missed(batch, n_missed, state.words, memo)
@@ -248,6 +257,7 @@ def resolve(count: int, state: State) -> None:
         if n_new > 0:
             merge_new(scan, batch, n_new, state.merges, state.lanes, memo, memo.long_slots)
         copy_long(n_missed, batch, memo)
+    return True
 
 
 @kernel

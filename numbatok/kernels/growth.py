@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from numbatok._jit import entry, i64, u64
 from numbatok.addresses import opener
+from numbatok.kernels.long import home_of_long
 from numbatok.kernels.words import ENTRY, find_entry, first_of_bucket, hash_key
 from numbatok.tables import N_USED, USED_LONG_BYTES, USED_SPILLED, Memo
 from numbatok.vector import copy_bytes
 
-ZERO, HALF = u64(0), u64(32)
+ZERO = u64(0)
 LONG_SLOT = 4
 
 open_memo = opener(Memo)
@@ -29,7 +30,7 @@ def move_memo(source_address: int, target_address: int) -> int:
     old, new = source.long_slots, target.long_slots
     for at in range(0, old.size, LONG_SLOT):
         if old[at + 1] != ZERO:
-            place = i64((old[at] >> HALF) * u64(new.size >> 2) >> HALF) << 2
+            place = home_of_long(old[at], new)
             while new[place + 1] != ZERO:
                 place = place + LONG_SLOT if place + LONG_SLOT < new.size else 0
             for k in range(LONG_SLOT):

@@ -7,7 +7,7 @@ import numpy as np
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.merge_long import WIDTH, merge_and_spill
 from numbatok.tables import U8, U64, USED_LONG, USED_LONG_BYTES, Batch, Memo, State
-from numbatok.vector import LONG_KEY, copy_bytes, load_u64, natural, wrapping_multiply
+from numbatok.vector import LONG_KEY, copy_bytes, load_u64, natural, prefetch, wrapping_multiply
 
 ZERO, ONE, HALF = u64(0), u64(1), u64(32)
 LONG = u64(LONG_KEY)
@@ -24,6 +24,7 @@ def look_up_long(n_missed: int, state: State) -> int:
     batch.new_entries. Longer ones than a lane takes are merged at once.
     """
     scan, batch = state.scan, state.batch
+    hash_missed(n_missed, state)
     n_new = i64(0)
     for m in range(n_missed):
         i = i64(batch.missed[m])
@@ -31,13 +32,10 @@ def look_up_long(n_missed: int, state: State) -> int:
             continue
         start = natural(i64(scan.starts[i]))
         length = i64(scan.starts[i + 1]) - start
-        hashed = hash_long(scan.window, start, length)
-        word = find_long(
-            scan.window, start, length, hashed, state.long_words, state.long_word_bytes
-        )
+        hashed, words = batch.key_low[i], state.long_words
+        word = find_long(scan.window, start, length, hashed, words, state.long_word_bytes)
         if word >= 0:
-            ids = state.long_words
-            batch.ids[2 * i], batch.ids[2 * i + 1] = ids[word + 2], ids[word + 3]
+            batch.ids[2 * i], batch.ids[2 * i + 1] = words[word + 2], words[word + 3]
             continue
         slot, is_new = find_or_learn(scan.window, start, length, hashed, state.memo)
         batch.entries[m] = slot
@@ -51,6 +49,27 @@ def look_up_long(n_missed: int, state: State) -> int:
             slots = state.memo.long_slots
             slots[slot + 2], slots[slot + 3] = low, high
     return n_new
+
+
+@part
+def hash_missed(n_missed: int, state: State) -> None:
+    """Hash the missed pretokens of more than 15 bytes into batch.key_low, and fetch their slots."""
+    scan, batch = state.scan, state.batch
+    words, learned = state.long_words, state.memo.long_slots
+    for m in range(n_missed):
+        i = i64(batch.missed[m])
+        if batch.key_high[i] == LONG:
+            start = natural(i64(scan.starts[i]))
+            hashed = hash_long(scan.window, start, i64(scan.starts[i + 1]) - start)
+            batch.key_low[i] = hashed
+            prefetch(words, home_of_long(hashed, words))
+            prefetch(learned, home_of_long(hashed, learned))
+
+
+@part
+def home_of_long(hashed: np.uint64, slots: U64) -> int:
+    """Return the index of the first u64 of the home slot of a hash."""
+    return i64((hashed >> HALF) * u64(slots.size >> 2) >> HALF) << 2
 
 
 @kernel
@@ -86,7 +105,7 @@ def same_bytes(text: U8, start: int, stored: U8, stored_at: int, length: int) ->
 @kernel
 def find_long(text: U8, start: int, length: int, hashed: np.uint64, slots: U64, stored: U8) -> int:
     """Return the slot of a pretoken, or -1 - (the empty slot where it belongs)."""
-    slot = i64((hashed >> HALF) * u64(slots.size >> 2) >> HALF) << 2
+    slot = home_of_long(hashed, slots)
     while slots[slot + 1] != ZERO:
         where = i64(slots[slot + 1])
         if slots[slot] == hashed and where & LENGTH_MASK == length:

@@ -6,7 +6,7 @@ import numpy as np
 
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.tables import NOT_IN_MEMO, U64, USED_ENTRIES, Batch, Entries, Memo, Scan
-from numbatok.vector import LONG_KEY, natural, pack_eight_keys, prefetch, wrapping_multiply
+from numbatok.vector import LONG_KEY, natural, pack_eight_keys, wrapping_multiply
 
 ZERO = u64(0)
 LONG, ODD = u64(LONG_KEY), u64(LONG_KEY - 1)
@@ -73,48 +73,59 @@ def find_entry(slots: U64, bucket: int, low: np.uint64, high: np.uint64) -> int:
 
 
 @kernel
-def put_entry(slots: U64, low: np.uint64, high: np.uint64) -> int:
-    """Return the entry of the key, made if it is not there."""
-    entry = find_entry(slots, first_of_bucket(hash_key(low, high), slots), low, high)
-    if entry >= 0:
-        return entry
-    entry = -1 - entry
-    slots[entry], slots[entry + 1] = low, high
-    return entry
+def probe_memo(batch: Batch, n_missed: int, memo: Memo) -> int:
+    """Write the ids of missed pretokens in their home bucket of the memo; return how many are left.
+
+    Branch-free as `probe_words`. Writes: batch.missed, those that are left.
+    """
+    slots, ids, missed = memo.entries.slots, batch.ids, batch.missed
+    key_low, key_high = batch.key_low, batch.key_high
+    n_left = 0
+    for m in range(n_missed):
+        i = i64(missed[m])
+        low, high = key_low[i], key_high[i]
+        bucket = natural(first_of_bucket(hash_key(low, high), slots))
+        first = (slots[bucket] ^ low) | (slots[bucket + 1] ^ high)
+        second = (slots[bucket + ENTRY] ^ low) | (slots[bucket + ENTRY + 1] ^ high)
+        entry = bucket if first == ZERO else bucket + ENTRY
+        ids[2 * i], ids[2 * i + 1] = slots[entry + 2], slots[entry + 3]
+        missed[n_left] = i
+        n_left += i64((first != ZERO) & (second != ZERO))
+    return n_left
 
 
 @kernel
 def look_up_missed(batch: Batch, n_missed: int, words: Entries, memo: Memo) -> int:
     """Find or make an entry for each missed pretoken of up to 15 bytes; return how many are new.
 
-    Writes: batch.entries, batch.new, batch.new_entries; ids of those displaced in the words table.
+    Writes: batch.entries, batch.new, batch.new_entries. A word that its home bucket had no place
+    for is copied to the memo, where the next probe finds it.
     """
     slots, learned = words.slots, memo.entries.slots
     missed, key_low, key_high = batch.missed, batch.key_low, batch.key_high
-    for m in range(n_missed):
-        i = i64(missed[m])
-        prefetch(learned, first_of_bucket(hash_key(key_low[i], key_high[i]), learned))
-    n_new = 0
+    n_new, n_learned = i64(0), i64(0)
     for m in range(n_missed):
         i = i64(missed[m])
         low, high = key_low[i], key_high[i]
         batch.entries[m] = NOT_IN_MEMO
         if high >= ODD:  # LONG or ODD
             continue
-        bucket = natural(batch.buckets[i])
-        if slots[bucket + ENTRY + 1] != ZERO:  # the home bucket is full: look further
-            entry = find_entry(slots, bucket, low, high)
-            if entry >= 0:
-                batch.ids[2 * i], batch.ids[2 * i + 1] = slots[entry + 2], slots[entry + 3]
-                continue
         entry = find_entry(learned, first_of_bucket(hash_key(low, high), learned), low, high)
         if entry < 0:
             entry = -1 - entry
             learned[entry], learned[entry + 1] = low, high
-            batch.new[n_new], batch.new_entries[n_new] = i, entry
-            n_new += 1
+            n_learned += 1
+            word = i64(-1)
+            bucket = natural(batch.buckets[i])
+            if slots[bucket + ENTRY + 1] != ZERO:  # the home bucket is full: look further
+                word = find_entry(slots, bucket, low, high)
+            if word >= 0:
+                learned[entry + 2], learned[entry + 3] = slots[word + 2], slots[word + 3]
+            else:
+                batch.new[n_new], batch.new_entries[n_new] = i, entry
+                n_new += 1
         batch.entries[m] = entry
-    memo.used[USED_ENTRIES] += n_new
+    memo.used[USED_ENTRIES] += n_learned
     return n_new
 
 
