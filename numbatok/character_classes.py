@@ -5,20 +5,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.tables import U8, CharacterClasses
+from numbatok.tables import U8, U16, CharacterClasses, WideClasses
 
 
 def two_stages(kinds: U8, ill_formed: U8) -> CharacterClasses:
     """Pack the classes of all code points into a table of 128-point blocks, equal ones once."""
-    content = kinds.tobytes()
+    which, blocks = _blocks(kinds.tobytes(), 128)
+    return CharacterClasses(which, np.frombuffer(blocks, np.uint8), ill_formed)
+
+
+def wide_stages(kinds: U16, ill_formed: U8) -> WideClasses:
+    """Pack the classes of all code points as `two_stages` does."""
+    which, blocks = _blocks(kinds.tobytes(), 256)
+    return WideClasses(which, np.frombuffer(blocks, np.uint16), ill_formed)
+
+
+def _blocks(content: bytes, size: int) -> tuple[U16, bytes]:
+    """Return the number of each block of some bytes, and the different blocks."""
     numbers: dict[bytes, int] = {}  # the block of ASCII comes first, where kernels find it at once
     which = [
-        numbers.setdefault(content[start : start + 128], len(numbers))
-        for start in range(0, len(content), 128)
+        numbers.setdefault(content[start : start + size], len(numbers))
+        for start in range(0, len(content), size)
     ]
-    return CharacterClasses(
-        np.array(which, np.uint16), np.frombuffer(b"".join(numbers), np.uint8), ill_formed
-    )
+    return np.array(which, np.uint16), b"".join(numbers)
 
 
 def byte_alphabet() -> NDArray[np.int64]:

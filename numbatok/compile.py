@@ -36,6 +36,7 @@ from numbatok.tables import (
     LSTRIP,
     MAX_ID,
     MAX_MERGES,
+    N_SHAPE,
     NEITHER,
     NO_RANK,
     OPAQUE,
@@ -50,14 +51,21 @@ from numbatok.tables import (
     UNKNOWN,
     WORD,
     AddedTokens,
+    Automaton,
     CharacterClasses,
     Entries,
     MergeRules,
     Tables,
     Vocabulary,
+    WideClasses,
 )
 
 NO_CLASSES = CharacterClasses(np.zeros(0, np.uint16), np.zeros(0, np.uint8), np.zeros(0, np.uint8))
+NO_AUTOMATON = Automaton(
+    WideClasses(np.zeros(0, np.uint16), np.zeros(0, np.uint16), np.zeros(0, np.uint8)),
+    np.zeros(0, np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint16),
+    np.zeros(0, np.uint32), np.zeros(0, np.uint8), np.zeros(N_SHAPE, np.int64),
+)  # fmt: skip
 MAX_UNORDERED_WORK = 100_000_000  # sum of squares of token lengths: about 20 s
 KEY_BYTES = 15  # a longer word is in the table of long words
 WORDS_PER_BUCKET = 0.77  # of two places: 50,000 words in 65,536 buckets, as measured for GPT-2
@@ -88,6 +96,7 @@ def build_tables(spec: TokenizerSpec) -> Tables:
     n_merges = len(model.tokens) if model.merges is None else len(model.merges)
     tables = Tables(
         classes=build_classes(pattern),
+        automaton=NO_AUTOMATON,
         merges=empty_merges(n_merges, model),
         words=Entries(
             aligned_zeros(8 * max(8, int(len(model.tokens) / WORDS_PER_BUCKET)), np.uint64)

@@ -52,4 +52,9 @@ GROUPS = {
         "fill_heap": Entry(_KERNELS + "recount", 1),
         "grow": Entry(_KERNELS + "grow", 2),
     },
+    "automaton": {
+        "scan_automaton": Entry(_KERNELS + "scan.automaton", 4),
+        "pretoken_end_automaton": Entry(_KERNELS + "scan.automaton", 4),
+        "find_marks": Entry(_KERNELS + "scan.automaton", 5),
+    },
 }

@@ -7,11 +7,15 @@ import numpy as np
 from numbatok.memory import addresses_of, aligned_zeros
 from numbatok.native import address, function
 from numbatok.tables import (
+    ENDS_DROPPED,
     I64,
     MARGIN,
     N_CONTROL,
+    N_FLOW,
     N_USED,
+    STRIDE,
     U8,
+    Automaton,
     Batch,
     Entries,
     Lanes,
@@ -19,6 +23,7 @@ from numbatok.tables import (
     Scan,
     State,
     Tables,
+    Walk,
     Work,
 )
 
@@ -50,6 +55,9 @@ class ThreadState:
             make_lanes(),
         )
         self.window = aligned_zeros(SEGMENT + 2 * MARGIN, np.uint8)[: SEGMENT + MARGIN]
+        self.flow: I64 = np.zeros(N_FLOW, np.int64)
+        self.walk = make_walk(tables.automaton)
+        self.dropped: U8 = np.zeros(n if drops(tables.automaton) else 0, np.uint8)
         self.work = make_work(max(SEGMENT, longest))
         self.memo = make_memo(FIRST_MEMO)
         self.connect()
@@ -57,7 +65,12 @@ class ThreadState:
     def connect(self) -> None:
         """Write the addresses of all arrays down again, after one was replaced."""
         tables = self.tables
-        scan = Scan(self.window, self.starts, tables.classes._replace(ill_formed=self.ill_formed))
+        classes = tables.classes._replace(ill_formed=self.ill_formed)
+        wide = tables.automaton.classes._replace(ill_formed=self.ill_formed)
+        automaton = tables.automaton._replace(classes=wide)
+        scan = Scan(
+            self.window, self.starts, classes, automaton, self.walk, self.dropped, self.flow
+        )
         self._state = State(
             scan=scan, functions=self.functions, merges=tables.merges, words=tables.words,
             long_words=tables.long_words, long_word_bytes=tables.long_word_bytes,
@@ -71,6 +84,13 @@ class ThreadState:
         """Use the actions on added tokens and the classes of ill-formed bytes of a policy."""
         self.policy, self.actions, self.ill_formed = policy, actions, ill_formed
         self.connect()
+
+    def foresee(self, length: int) -> None:
+        """Provide for the outlooks of an automaton on a text of `length` bytes."""
+        if self.walk.columns.size:
+            outlooks = np.zeros(length // STRIDE + 3, np.uint32)
+            self.walk = self.walk._replace(outlooks=outlooks)
+            self.connect()
 
     def grow_memo(self) -> None:
         """Move to a memo four times as large, or at the limit start with an empty one."""
@@ -94,6 +114,17 @@ class ThreadState:
         """Provide work space for one pretoken of `length` bytes."""
         self.work = make_work(max(length, SEGMENT))
         self.connect()
+
+
+def make_walk(automaton: Automaton) -> Walk:
+    """Make work space for an automaton, none for the empty one."""
+    n = SEGMENT + MARGIN if automaton.back.size else 0
+    return Walk(np.zeros(n, np.uint16), np.zeros(n, np.uint16), np.zeros(0, np.uint32))
+
+
+def drops(automaton: Automaton) -> bool:
+    """Tell whether an automaton ever drops a pretoken."""
+    return bool((automaton.ends & ENDS_DROPPED).any())
 
 
 def make_memo(n_buckets: int) -> Memo:

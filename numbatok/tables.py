@@ -42,12 +42,84 @@ MAY_CHANGE = 255  # class, in the tables of a normalization, of a character that
 # that may change what is before it; the other classes are canonical combining classes, up to 240
 
 
+class WideClasses(NamedTuple):
+    """As CharacterClasses, with more classes; those of ill-formed bytes are below 256."""
+
+    blocks: U16  # [0x110000 >> 7]
+    classes: U16  # [n_blocks << 7]
+    ill_formed: U8  # [256]
+
+
+class Automaton(NamedTuple):
+    """A chain of pre-tokenizers as two tables that are run over the text one after the other.
+
+    The first is read from the end of the text: row + symbol gives the row before the symbol (the
+    outlook: what is known of the text that follows) and a column. The second is read from the
+    start: row + column gives the next row. There is a cut before a symbol if it leads to a row of
+    at least shape[CUTS_FROM]. All arrays are empty if the pattern is a family of its own.
+    """
+
+    classes: WideClasses  # class 0 is the inside of a character
+    joint: U16  # [n_classes << 8] symbol of class << 8 | byte; empty: the class is the symbol
+    back: U32  # [n_outlooks * n_symbols] row before; row 0 is at the end of the text
+    columns: U16  # [n_outlooks * n_symbols]
+    forward: U32  # [n_rows * n_columns] next row; row 0 is at the start of the text
+    ends: U8  # [n_rows] ENDS_DROPPED, ENDS_AT_EMPTY_MATCH: what a text's end is in this row
+    shape: I64  # [N_SHAPE]
+
+
+ENDS_DROPPED, ENDS_AT_EMPTY_MATCH = 1, 2  # bits
+(
+    N_SYMBOLS,
+    N_COLUMNS,
+    UNKNOWN_FROM,  # first row of an outlook that may be any of several
+    UNKNOWN_START,  # row of the one that may be any at all: where a text is cut off but goes on
+    CUTS_FROM,  # first row after a cut; after those where the piece before the cut is kept come
+    DROPS_FROM,  # those where it is dropped, and
+    EMPTY_FROM,  # those after an empty match, told apart on demand
+    N_SHAPE,
+) = range(8)
+
+
+class Walk(NamedTuple):
+    """Work space of an automaton."""
+
+    symbols: U16  # [segment + MARGIN] symbol of each byte
+    columns: U16  # [segment + MARGIN]
+    outlooks: U32  # [n] outlook at every STRIDE bytes of a long text; empty until one is met
+
+
+STRIDE = 4096
+
+
+class Finder(NamedTuple):
+    """What a search for all matches of a regex needs."""
+
+    automaton: Automaton
+    walk: Walk
+    flow: I64  # [N_FLOW]
+
+
 class Scan(NamedTuple):
     """What a scan of one window reads and writes; the first part of State."""
 
     window: U8  # [segment + MARGIN] texts being encoded, then spaces
     starts: U32  # [segment + 128] byte positions in the window where pretokens start
     classes: CharacterClasses
+    automaton: Automaton
+    walk: Walk
+    dropped: U8  # [segment + 128] 1 for a pretoken that is dropped; empty if none ever is
+    flow: I64  # [N_FLOW] how scans of one text follow each other
+
+
+(
+    FLOW_ROW,  # row of the automaton where the next scan starts; 0 at the start of a text
+    FLOW_GOES_ON,  # 1 if the text goes on after what is scanned
+    FLOW_OUTLOOK,  # the outlook there, or -1 if it is not known
+    FORESEEN_FROM,  # outlooks are known at FORESEEN_FROM + k * STRIDE of the text
+    FORESEEN_TO,  # up to here, which is the end of the text; 0: they are not known
+    N_FLOW,
+) = range(6)
 
 
 class MergeRules(NamedTuple):
@@ -185,6 +257,7 @@ class Tables(NamedTuple):
     """What a tokenizer is, for kernels; shared by all threads, never written after it is built."""
 
     classes: CharacterClasses
+    automaton: Automaton
     merges: MergeRules
     words: Entries
     long_words: U64  # as Memo.long_slots: tokens of more than 15 bytes

@@ -6,21 +6,25 @@ that is not well-formed: so every byte sequence is a sequence of characters.
 
 from __future__ import annotations
 
+from typing import Union
+
 from numbatok._jit import i64, kernel, part, u64
-from numbatok.tables import U8, CharacterClasses
+from numbatok.tables import U8, CharacterClasses, WideClasses
 from numbatok.vector import load_u64
 
 FOUR_BYTES = u64(0xFFFF_FFFF)
 
+Classes = Union[CharacterClasses, WideClasses]
+
 
 @part
-def class_and_length(text: U8, pos: int, classes: CharacterClasses) -> tuple[int, int]:
+def class_and_length(text: U8, pos: int, classes: Classes) -> tuple[int, int]:
     """Return the class of the character at pos and its length in bytes. Reads: 8 bytes."""
     return class_of_word(i64(load_u64(text, pos) & FOUR_BYTES), classes)
 
 
 @part
-def class_within(text: U8, pos: int, end: int, classes: CharacterClasses) -> tuple[int, int]:
+def class_within(text: U8, pos: int, end: int, classes: Classes) -> tuple[int, int]:
     """Return the class of the character at pos and its length, reading nothing from `end` on."""
     word = i64(0)
     for k in range(min(4, end - pos)):
@@ -29,7 +33,7 @@ def class_within(text: U8, pos: int, end: int, classes: CharacterClasses) -> tup
 
 
 @part
-def class_of_word(word: int, classes: CharacterClasses) -> tuple[int, int]:
+def class_of_word(word: int, classes: Classes) -> tuple[int, int]:
     """Return the class and the length of the character that four bytes start with.
 
     0aaaaaaa | 110aaaaa 10bbbbbb | 1110aaaa 10bbbbbb 10cccccc | 11110aaa 10bbbbbb 10cccccc 10dddddd
@@ -57,14 +61,14 @@ def class_of_word(word: int, classes: CharacterClasses) -> tuple[int, int]:
 
 
 @kernel
-def class_at(text: U8, pos: int, classes: CharacterClasses) -> int:
+def class_at(text: U8, pos: int, classes: Classes) -> int:
     """Return the class of the character at pos."""
     kind, _ = class_and_length(text, pos, classes)
     return kind
 
 
 @kernel
-def character_start(text: U8, pos: int, first: int, classes: CharacterClasses) -> int:
+def character_start(text: U8, pos: int, first: int, classes: Classes) -> int:
     """Return where the character that covers the byte at pos starts; text[first:] is known."""
     for back in range(1, 4):
         at = pos - back

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from numbatok.compile import byte_alphabet
+from numbatok.character_classes import byte_alphabet
 from numbatok.errors import InvalidValue
 
 Ties = Literal["huggingface", "bytes", "minbpe"]

@@ -14,17 +14,19 @@ thing can, all is decided, and the rest is left to the next scan.
 from __future__ import annotations
 
 from numbatok._jit import entry, i64, kernel, part
-from numbatok.addresses import opener, view_u8
+from numbatok.addresses import opener, view_i64, view_u8
 from numbatok.kernels.utf8 import character_start, class_and_length
 from numbatok.tables import (
     CUTS_FROM,
     DROPS_FROM,
+    EMPTY_FROM,
     ENDS_DROPPED,
     FLOW_GOES_ON,
     FLOW_OUTLOOK,
     FLOW_ROW,
     FORESEEN_FROM,
     FORESEEN_TO,
+    I64,
     MARGIN,
     N_COLUMNS,
     STRIDE,
@@ -33,7 +35,9 @@ from numbatok.tables import (
     UNKNOWN_FROM,
     UNKNOWN_START,
     Automaton,
+    Finder,
     Scan,
+    Walk,
 )
 from numbatok.vector import BLOCK, natural, non_ascii_mask
 
@@ -132,7 +136,116 @@ def write_starts(scan: Scan, start: int, n: int, at: int) -> int:
         starts[natural(count)] = start + i
         is_cut = row >= cuts_from
         count += i64(is_cut)
-        if is_cut:
-            row_at_last = before
+        row_at_last = before if is_cut else row_at_last
     flow[FLOW_ROW] = row_at_last
     return max(count, at + 1)
+
+
+@kernel
+def write_starts_and_drops(scan: Scan, start: int, n: int, at: int) -> int:
+    """Do the same, and tell of each pretoken whether it is dropped."""
+    automaton, columns, starts, flow = scan.automaton, scan.walk.columns, scan.starts, scan.flow
+    forward, shape, dropped = automaton.forward, automaton.shape, scan.dropped
+    row = row_at_last = i64(flow[FLOW_ROW])
+    starts[at] = start
+    count = natural(at + 1)
+    for i in range(n):
+        before = row
+        row = i64(forward[natural(row + i64(columns[i]))])
+        if row >= shape[CUTS_FROM] and i > 0:  # at the first byte nothing ends that is ours
+            starts[count] = start + i
+            dropped[count - 1] = row >= shape[DROPS_FROM]
+            count += 1
+            row_at_last = before
+    dropped[count - 1] = automaton.ends[row // shape[N_COLUMNS]] & ENDS_DROPPED
+    flow[FLOW_ROW] = row_at_last
+    return count
+
+
+# --- texts longer than a window -------------------------------------------------------------------
+
+
+@entry
+def pretoken_end_automaton(state: int, address: int, pos: int, end: int) -> int:
+    """Return where the pretoken that starts at pos ends; the text ends at `end`.
+
+    Tells in dropped[0], if there is one, whether it is dropped. Bound: Walk.outlooks has a place
+    for every STRIDE bytes from pos to end, and two more.
+    """
+    scan, text = open_scan(state), view_u8(address, end + MARGIN)
+    automaton, walk, flow = scan.automaton, scan.walk, scan.flow
+    shape = automaton.shape
+    if flow[FORESEEN_TO] != end or flow[FORESEEN_FROM] > pos:
+        foresee(text, pos, end, automaton, walk, flow)
+    row, at, drops_from = i64(flow[FLOW_ROW]), i64(pos), shape[DROPS_FROM]
+    while at < end:
+        stop = read_stretch(text, at, automaton, walk, flow)
+        for i in range(stop - at):
+            before = row
+            row = i64(automaton.forward[natural(row + i64(walk.columns[i]))])
+            if row >= shape[CUTS_FROM] and at + i > pos:
+                flow[FLOW_ROW] = before
+                if scan.dropped.size > 0:
+                    scan.dropped[0] = row >= drops_from
+                return at + i
+        at = stop
+    if scan.dropped.size > 0:
+        scan.dropped[0] = automaton.ends[row // shape[N_COLUMNS]] & ENDS_DROPPED
+    return end
+
+
+@kernel
+def foresee(text: U8, start: int, end: int, automaton: Automaton, walk: Walk, flow: I64) -> None:
+    """Write the outlook at every STRIDE bytes of a text from `start` on, and at its end."""
+    k = (end - start + STRIDE - 1) // STRIDE
+    outlook = i64(0)
+    walk.outlooks[k] = outlook
+    stop = i64(end)
+    while k > 0:
+        k -= 1
+        at = start + k * STRIDE
+        write_symbols(text, at, stop, start, automaton, walk.symbols)
+        outlook, _ = look_back(walk.symbols, stop - at, outlook, automaton, walk.columns)
+        walk.outlooks[k] = outlook
+        stop = at
+    flow[FORESEEN_FROM], flow[FORESEEN_TO] = start, end
+
+
+@kernel
+def read_stretch(text: U8, at: int, automaton: Automaton, walk: Walk, flow: I64) -> int:
+    """Write the columns from `at` to the next place of which the outlook is known; return it."""
+    start, end = flow[FORESEEN_FROM], flow[FORESEEN_TO]
+    k = (at - start) // STRIDE + 1
+    stop = min(end, start + k * STRIDE)
+    write_symbols(text, at, stop, start, automaton, walk.symbols)
+    look_back(walk.symbols, stop - at, i64(walk.outlooks[k]), automaton, walk.columns)
+    return stop
+
+
+# --- all matches, for normalizers -----------------------------------------------------------------
+
+open_finder = opener(Finder)
+
+
+@entry
+def find_marks(finder: int, address: int, pos: int, end: int, marks_address: int) -> int:
+    """Write the places with a cut in a stretch of a text from pos on; return how many there are.
+
+    A mark is place << 2 | what: 1, a gap ends; 2, a match; 3, there is an empty match. The stretch
+    is one of STRIDE bytes; flow[FLOW_ROW] becomes the row behind it. Reads: MARGIN bytes after end.
+    """
+    parts, text = open_finder(finder), view_u8(address, end + MARGIN)
+    automaton, walk, flow = parts.automaton, parts.walk, parts.flow
+    shape, marks = automaton.shape, view_i64(marks_address, STRIDE)
+    if flow[FORESEEN_TO] != end:
+        foresee(text, pos, end, automaton, walk, flow)
+    stop = read_stretch(text, pos, automaton, walk, flow)
+    row, count = i64(flow[FLOW_ROW]), i64(0)
+    for i in range(stop - pos):
+        row = i64(automaton.forward[natural(row + i64(walk.columns[i]))])
+        if row >= shape[CUTS_FROM]:
+            what = 1 + i64(row >= shape[DROPS_FROM]) + i64(row >= shape[EMPTY_FROM])
+            marks[natural(count)] = (pos + i) << 2 | what
+            count += 1
+    flow[FLOW_ROW] = row
+    return count
