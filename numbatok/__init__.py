@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from numbatok.errors import (
+    CheckpointError,
     InvalidInput,
     InvalidSource,
     InvalidTokenizerFile,
@@ -18,6 +19,7 @@ from numbatok.errors import (
     NumbatokError,
     OutputError,
     SpecialTokenError,
+    TrainingError,
     UnknownIdError,
     UnknownTokenizerName,
     UnsupportedTokenizer,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from numbatok.warm import warmup
 
 __all__ = [
+    "CheckpointError",
     "InvalidInput",
     "InvalidSource",
     "InvalidTokenizerFile",
@@ -42,6 +45,7 @@ __all__ = [
     "SpecialTokenError",
     "TokenBatch",
     "Tokenizer",
+    "TrainingError",
     "UnknownIdError",
     "UnknownTokenizerName",
     "UnsupportedTokenizer",
