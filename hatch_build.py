@@ -29,13 +29,13 @@ class KernelBuildHook(BuildHookInterface):
         from numbatok.native import sources_digest
 
         self._folder = tempfile.TemporaryDirectory()
-        header = f"; {sources_digest()}\n".encode()
 
         def compile_group(group: str) -> None:
             code = Path(self._folder.name) / f"{group}.ll"
             command = [sys.executable, "-m", "numbatok.lowering", group, str(code)]
             subprocess.run(command, cwd=self.root, check=True)
             packed = code.with_suffix(".ll.xz")
+            header = f"; {sources_digest(group)}\n".encode()
             packed.write_bytes(lzma.compress(header + code.read_bytes()))
             build_data["force_include"][str(packed)] = f"numbatok/compiled/{group}.ll.xz"
 

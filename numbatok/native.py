@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,8 @@ from numbatok.groups import GROUPS
 from numbatok.version import __version__
 
 PACKAGE = Path(__file__).parent
-SOURCES = ("_jit.py", "addresses.py", "groups.py", "lowering.py", "tables.py", "vector.py")
+SOURCES = ("_jit.py", "addresses.py", "lowering.py", "tables.py", "vector.py")
+KERNEL_IMPORT = re.compile(r"^from (numbatok\.kernels[.\w]*) import", re.MULTILINE)
 SLOW_COMPILE = 2.0  # seconds after which a line on stderr says what is going on
 BYTES_AS_ADDRESS = {"encode_text": 1}  # which argument takes a bytes object as it is
 
@@ -113,7 +115,7 @@ def prepare(group: str) -> bool:
 
 
 def _object_path(group: str) -> Path:
-    return cache_directory() / "kernels" / f"{group}-{_stamp()}.o"
+    return cache_directory() / "kernels" / f"{group}-{_stamp(group)}.o"
 
 
 def _object(group: str) -> bytes:
@@ -154,13 +156,25 @@ def _cached(path: Path) -> bytes | None:
 
 
 @cache
-def sources_digest() -> str:
-    """Return a digest of the version and of every source that decides the compiled code."""
-    digest = hashlib.sha256(__version__.encode())
-    for path in [PACKAGE / name for name in SOURCES] + sorted(PACKAGE.glob("kernels/**/*.py")):
+def sources_digest(group: str) -> str:
+    """Return a digest of the version and of every source that decides the code of a group."""
+    digest = hashlib.sha256(f"{__version__} {sorted(GROUPS[group].items())}".encode())
+    for path in [PACKAGE / name for name in SOURCES] + _kernel_sources(group):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0")
         digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _kernel_sources(group: str) -> list[Path]:
+    """Return the files of the kernels that a group's entries import, directly or not."""
+    waiting, found = {entry.module for entry in GROUPS[group].values()}, set()
+    while waiting:
+        path = PACKAGE.parent / (waiting.pop().replace(".", "/") + ".py")
+        if path not in found and path.exists():
+            found.add(path)
+            names = KERNEL_IMPORT.findall(path.read_text(encoding="utf-8"))
+            waiting.update(names)
+    return sorted(found)
 
 
 def _shipped_code(group: str) -> str:
@@ -172,12 +186,12 @@ def _shipped_code(group: str) -> str:
         first, _, code = lzma.decompress(packed).partition(b"\n")
     except (OSError, lzma.LZMAError):
         return ""
-    return code.decode() if first.decode() == "; " + sources_digest() else ""
+    return code.decode() if first.decode() == "; " + sources_digest(group) else ""
 
 
 @cache
-def _stamp() -> str:
-    """Return a name for this version, these sources, this LLVM and this CPU."""
+def _stamp(group: str) -> str:
+    """Return a name for this version, a group's sources, this LLVM and this CPU."""
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -188,7 +202,7 @@ def _stamp() -> str:
         llvm.get_host_cpu_name(),
         llvm.get_host_cpu_features().flatten(),
     )
-    digest = hashlib.sha256((sources_digest() + repr(machine)).encode())
+    digest = hashlib.sha256((sources_digest(group) + repr(machine)).encode())
     return f"{__version__}-{digest.hexdigest()[:24]}"
 
 
@@ -244,7 +258,7 @@ def compile_driver(driver: Callable[..., None]) -> Any:
 
     config: Any = numba.config
     before = config.CACHE_DIR
-    config.CACHE_DIR = before or str(cache_directory() / "numba" / _stamp())
+    config.CACHE_DIR = before or str(cache_directory() / "numba" / _stamp("core"))
     try:
         return numba.njit(parallel=True, nogil=True, cache=True)(driver)
     except RuntimeError:  # nowhere to write
