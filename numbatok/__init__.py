@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numbatok.arrow import encode_arrow
     from numbatok.batch import TokenBatch
     from numbatok.tokenizer import Tokenizer, load
+    from numbatok.training import PretokenCounts, count_pretokens, train
     from numbatok.warm import warmup
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "InvalidValue",
     "NumbatokError",
     "OutputError",
+    "PretokenCounts",
     "SpecialTokenError",
     "TokenBatch",
     "Tokenizer",
@@ -50,16 +52,21 @@ __all__ = [
     "UnknownTokenizerName",
     "UnsupportedTokenizer",
     "__version__",
+    "count_pretokens",
     "encode_arrow",
     "load",
+    "train",
     "warmup",
 ]
 
 _LAZY = {
+    "PretokenCounts": "numbatok.training",
     "TokenBatch": "numbatok.batch",
     "Tokenizer": "numbatok.tokenizer",
+    "count_pretokens": "numbatok.training",
     "encode_arrow": "numbatok.arrow",
     "load": "numbatok.tokenizer",
+    "train": "numbatok.training",
     "warmup": "numbatok.warm",
 }
 

@@ -67,7 +67,7 @@ class TrainingError(NumbatokError):
 
 
 class CheckpointError(TrainingError):
-    """A checkpoint is damaged, or was made with another corpus, other options or another version."""
+    """A checkpoint is damaged, or belongs to another corpus, other options or another version."""
 
 
 class InvalidSource(NumbatokError, ValueError):

@@ -49,6 +49,7 @@ GROUPS = {
         "count_pairs": Entry(_KERNELS + "recount", 3),
         "place_lists": Entry(_KERNELS + "recount", 1),
         "list_pairs": Entry(_KERNELS + "recount", 3),
+        "count_symbols": Entry(_KERNELS + "recount", 3),
         "fill_heap": Entry(_KERNELS + "recount", 1),
         "grow": Entry(_KERNELS + "grow", 2),
     },

@@ -25,6 +25,7 @@ from numbatok.kernels.train_tables import (
     EMPTY,
     HEAP_SIZE,
     MAX_BYTES,
+    N_TOKENS,
     NO_SLOT,
     SHIFT,
     THRESHOLD,
@@ -262,3 +263,21 @@ def tie_of(growth: Growth, slot: int) -> u64:
     if growth.control[BY_PLACE] != 0:
         return u64(pairs.places[pairs.starts[slot]])
     return pairs.keys[slot]
+
+
+@entry
+def count_symbols(growth_address: int, start: int, stop: int) -> int:
+    """Add the symbols in a range of cells to N_TOKENS, each as often as its pretoken occurs."""
+    growth = open_growth(growth_address)
+    corpus, shift = growth.corpus, growth.control[SHIFT]
+    cells, lengths, weights = corpus.cells, corpus.lengths, corpus.weights
+    total, pos = i64(0), start
+    while pos < stop:
+        symbol = cells[natural(pos)]
+        if symbol == BOUNDARY:
+            pos += 1
+            continue
+        total += weights[pos >> shift]
+        pos += i64(lengths[symbol])
+    growth.control[N_TOKENS] += total
+    return pos

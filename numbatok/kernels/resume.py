@@ -32,13 +32,16 @@ def merge_corpus(
 ) -> int:
     """Merge the pretokens in cells[start:stop], all of bytes, by a tokenizer; return where it ends.
 
-    bytes[symbol] is the byte of a symbol below 256, symbols[id] the symbol of a token. buffer has
+    bytes[symbol] is the byte of a symbol that is one, symbols[id] the symbol of a token. buffer has
     room for the longest pretoken and MARGIN bytes more, as has the state's work space. `whole`
     takes a pretoken that is a token as it is.
     """
     growth, state = open_growth(growth_address), open_state(state_address)
     corpus, cells = growth.corpus, growth.corpus.cells
-    spelled, buffer = view_u8(bytes_address, i64(256)), view_u8(buffer_address, longest + 80)
+    spelled, buffer = (
+        view_u8(bytes_address, corpus.lengths.size),
+        view_u8(buffer_address, longest + 80),
+    )
     pos = start
     while pos < stop:
         if cells[pos] == BOUNDARY:

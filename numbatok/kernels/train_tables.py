@@ -123,8 +123,9 @@ NO_SLOT = -1
     N_NEW,  # pairs that the merge brought into the table
     IS_SHORT,  # 1 when a new pair found no room: only a recount helps
     ANSWER,  # of the caller: UNASKED, ALLOWED or VETOED
+    N_TOKENS,  # symbols in all the text that was counted
     N_GROWTH,
-) = range(23)
+) = range(24)
 CHOOSE, MERGE = range(2)
 UNASKED, ALLOWED, VETOED = range(3)
 

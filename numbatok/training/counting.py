@@ -14,10 +14,11 @@ from numbatok.encoder import BUDGET, Job
 from numbatok.errors import TrainingError
 from numbatok.kernels.train_tables import COUNTS_FULL, MORE_TEXT
 from numbatok.pattern import recognize
+from numbatok.preparation import Preparation
 from numbatok.scratch import ThreadState
 from numbatok.spec import TokenizerSpec
 from numbatok.tables import AT_BYTE, DONE, I64, MARGIN, PAUSED, U8, WINDOW_SHORT
-from numbatok.training.blocks import BLOCK_BYTES, Block
+from numbatok.training.blocks import BLOCK_BYTES, Block, documents
 from numbatok.training.pretokens import Pretokens, make_pretokens
 from numbatok.training.spill import Spill
 from numbatok.training.table import CountTable
@@ -80,6 +81,9 @@ class Counter:
         pattern = recognize(spec)
         self._functions = (pattern.scan, pattern.pretoken_end)
         self._scan_tables = build_tables(spec)
+        self._preparation = Preparation(spec, self._scan_tables)
+        self._is_direct = self._preparation.is_idle()
+        self._n_prepared = 0  # bytes after normalization
         self._states: list[ThreadState] = []
         self._room = None if memory_limit is None else int(memory_limit * TABLE_SHARE)
         self._tables = [CountTable()]
@@ -124,12 +128,15 @@ class Counter:
     def _go_on(self, text: U8, is_open: bool) -> None:
         """Count more of the open document, or its end.
 
-        A pretoken that fills a block is looked at again only when the text has doubled.
+        A pretoken that fills a block is looked at again only when the text has doubled; a document
+        that is normalized first is held until it is whole.
         """
         self._held.append(text)
         self._position += text.size
         size = sum(map(len, self._held))
-        if is_open and size > BLOCK_BYTES and 2 * self._held[0].size > size:
+        if is_open and (
+            (size > BLOCK_BYTES and 2 * self._held[0].size > size) or not self._is_direct
+        ):
             return
         whole = self._held[0] if len(self._held) == 1 else np.concatenate(self._held)
         rest = self._count(whole, np.array([size], np.int64), self._position - size, is_open)
@@ -137,6 +144,8 @@ class Counter:
 
     def _count(self, text: U8, ends: I64, base: int, is_open: bool) -> U8:
         """Count documents on one core or on all; return the rest of an open one."""
+        if not self._is_direct:
+            text, ends, base = self._prepared(text, ends)
         parts = self._cut(text, ends, base, is_open)
         while len(self._tables) < len(parts):
             self._tables.append(CountTable())
@@ -146,6 +155,17 @@ class Counter:
             part.job.start(state)
         self._run(parts)
         return parts[-1].rest
+
+    def _prepared(self, text: U8, ends: I64) -> tuple[U8, I64, int]:
+        """Return documents as the scan sees them, and how many bytes of such came before."""
+        starts = [0, *ends[:-1].tolist()]
+        rows = [
+            self._preparation.alter(text[start:end].tobytes())
+            for start, end in zip(starts, ends.tolist(), strict=True)
+        ]
+        block, base = documents(rows), self._n_prepared
+        self._n_prepared += block.text.size
+        return block.text, block.ends, base
 
     def _cut(self, text: U8, ends: I64, base: int, is_open: bool) -> list[Part]:
         n_parts = parallel.n_parts(text.size)

@@ -21,6 +21,7 @@ from numbatok.kernels.train_tables import (
     IS_SHORT,
     MAX_BYTES,
     N_SYMBOLS,
+    N_TOKENS,
     RECOUNT,
     THRESHOLD,
     USED_PAIRS,
@@ -69,10 +70,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Start:
-    """Where merging starts: symbols by number, the first 256 being the bytes in some order.
+    """Where merging starts: symbols by number, the 256 bytes among them.
 
-    With more than 256 symbols `tables` merge the pretokens first; symbol_of is the number of each
-    id. Pairs in `vetoed` are never merged.
+    `tables` merge the pretokens first, if there are; symbol_of is the number of each id. Pairs in
+    `vetoed` are never merged.
     """
 
     symbols: Sequence[bytes]
@@ -129,8 +130,8 @@ class Merger:
 
     def _lay_out(self, pretokens: Pretokens, order: NDArray[np.int64]) -> None:
         control, cells = self._growth.control, self._growth.corpus.cells
-        symbols = np.empty(256, np.uint32)
-        symbols[[byte[0] for byte in self.symbols[:256]]] = np.arange(256)
+        symbols = np.zeros(256, np.uint32)
+        symbols[self._spelled()[0]] = self._spelled()[1]
         cells[0], control[AT_CELL] = BOUNDARY, 1
         for start in range(0, len(order), PRETOKENS_A_CALL):
             function("lay_out")(
@@ -141,10 +142,16 @@ class Merger:
         self._n_cells = int(control[AT_CELL])
         cells[self._n_cells :] = BOUNDARY
 
+    def _spelled(self) -> tuple[list[int], list[int]]:
+        """Return the 256 bytes and the number of each."""
+        found = [(token[0], number) for number, token in enumerate(self.symbols) if len(token) == 1]
+        return [byte for byte, _ in found], [number for _, number in found]
+
     def _merge_corpus(self, start: Start, tables: Tables, longest: int) -> None:
         """Merge the pretokens as the tables do."""
         state = ThreadState(tables, longest=longest)
-        spelled = np.frombuffer(b"".join(self.symbols[:256]), np.uint8)
+        spelled = np.zeros(self._growth.corpus.lengths.size, np.uint8)
+        spelled[self._spelled()[1]] = self._spelled()[0]
         buffer, at = np.zeros(longest + MARGIN, np.uint8), 0
         while at < self._n_cells:
             at = function("merge_corpus")(
@@ -164,6 +171,11 @@ class Merger:
     def last_count(self) -> int:
         """How often the pair of the last merge occurred; 0 before the first."""
         return int(self._growth.merge_counts[self.n_merges - 1]) if self.n_merges else 0
+
+    def counts(self) -> list[int]:
+        """Return how often the pair of each merge occurred."""
+        found: list[int] = self._growth.merge_counts[: self.n_merges].tolist()
+        return found
 
     def pairs(self) -> list[Pair]:
         """Return the merges so far as pairs of symbols."""
@@ -218,6 +230,16 @@ class Merger:
         else:
             put_key(growth.vetoed, key)
         return False
+
+    def n_tokens(self) -> int:
+        """Return how many tokens the merges make of all the text, repetitions included.
+
+        Pretokens of one byte are not counted: they are not in the corpus.
+        """
+        self._growth.control[N_TOKENS] = 0
+        for _ in self._pass("count_symbols"):
+            pass
+        return int(self._growth.control[N_TOKENS])
 
     # --- recount ----------------------------------------------------------------------------------
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-import numpy as np
-
-from numbatok.character_classes import byte_alphabet
 from numbatok.errors import InvalidValue
+from numbatok.formats.byte_alphabet import BYTES_IN_ID_ORDER
 
 Ties = Literal["huggingface", "bytes", "minbpe"]
 
@@ -20,7 +18,5 @@ def alphabet(ties: Ties) -> list[bytes]:
     if ties not in get_args(Ties):
         names = ", ".join(map(repr, get_args(Ties)))
         raise InvalidValue(f"ties is {ties!r}; use one of {names}")
-    values: list[int] = list(range(256))
-    if ties == "huggingface":
-        values = np.argsort(byte_alphabet()).tolist()
+    values = BYTES_IN_ID_ORDER if ties == "huggingface" else range(256)
     return [bytes([value]) for value in values]
