@@ -17,6 +17,7 @@ from numbatok.tables import (
     AT_DOCUMENT,
     AT_ID,
     DONE,
+    FLOW_GOES_ON,
     LIMIT,
     LIMIT_PASSED,
     MARGIN,
@@ -74,8 +75,17 @@ class Encoder:
         self.give_state(state)
         return ids
 
-    def pretoken_ends(self, data: bytes, policy: Policy) -> NDArray[np.int64]:
-        """Return where the pretokens of a text end."""
+    def pretoken_spans(
+        self, data: bytes, policy: Policy
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where the pretokens of a text start and end, without those that are dropped."""
+        marks = self._pretoken_marks(data, policy)
+        ends, kept = np.abs(marks), marks > 0
+        starts = np.append(0, ends[:-1])[: len(ends)]
+        return starts[kept], ends[kept]
+
+    def _pretoken_marks(self, data: bytes, policy: Policy) -> NDArray[np.int64]:
+        """Return where the pretokens of a text end; negated for one that is dropped."""
         ends = np.empty(len(data), np.int64)
         job = Job(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64), None, NO_LIMIT)
         find_pretokens = function("find_pretokens")
@@ -89,7 +99,8 @@ class Encoder:
                 if why == DONE:
                     break
                 if why == WINDOW_SHORT:
-                    ends[state.control[AT_ID]] = state.control[AT_BYTE] = job.giant_end(state)
+                    end = state.control[AT_BYTE] = job.giant_end(state)
+                    ends[state.control[AT_ID]] = -end if state.dropped_giant() else end
                     state.control[AT_ID] += 1
             n_ends = int(state.control[AT_ID])
         finally:
@@ -145,6 +156,7 @@ class Job:
         self.done = len(ends) == 0
         self.passed_limit = False
         self.refusal: Refusal | None = None
+        self.is_open = False  # the last document goes on after the text
         self._padded = False
 
     def start(self, state: ThreadState) -> None:
@@ -154,6 +166,7 @@ class Job:
             len(self._with_after) > len(self.ends),
             self.limit,
         )
+        state.flow[:] = 0
 
     def position(self, state: ThreadState) -> int:
         """Return how many bytes are encoded."""
@@ -204,14 +217,19 @@ class Job:
         if not self._padded:
             padding = np.full(MARGIN, ord(" "), np.uint8)
             self.text, self._padded = np.concatenate([self.text, padding]), True
+            state.foresee(self.size)
         document = int(state.control[AT_DOCUMENT])
         first = int(self.ends[document - 1]) if document else 0
         pos, end = int(state.control[AT_BYTE]), int(self.ends[document])
+        state.flow[FLOW_GOES_ON] = self.is_open
         return function("giant_end")(state.address, self.text.ctypes.data, first, pos, end)
 
     def _encode_giant(self, state: ThreadState) -> None:
         control, stop = state.control, self.giant_end(state)
         pos, at = int(control[AT_BYTE]), int(control[AT_ID])
+        if state.dropped_giant():
+            control[AT_BYTE] = stop
+            return
         state.use_work(stop - pos)
         ids_address = 0 if self.ids is None else self.ids.ctypes.data + 4 * at
         n_ids = function("merge_giant")(

@@ -130,7 +130,7 @@ class OffsetEncoder:
         if len(ids) == 0 or stops[-1] != n_bytes:
             raise UnsupportedTokenizer("offsets: the tokenizer's pattern drops parts of the text")
         begins = stops - self.lengths[ids]
-        pretoken_ends = self.encoder.pretoken_ends(piece.text, plain)
+        _, pretoken_ends = self.encoder.pretoken_spans(piece.text, plain)
         words = first_word + np.searchsorted(pretoken_ends, begins, side="right")
         starts, ends = piece.alignment.starts[begins], piece.alignment.ends[stops - 1]
         return Spans(ids, starts, ends, words)

@@ -92,6 +92,10 @@ class ThreadState:
             self.walk = self.walk._replace(outlooks=outlooks)
             self.connect()
 
+    def dropped_giant(self) -> bool:
+        """Tell whether the pretoken of which the end was just looked for is dropped."""
+        return bool(self.dropped.size and self.dropped[0])
+
     def grow_memo(self) -> None:
         """Move to a memo four times as large, or at the limit start with an empty one."""
         n_buckets = self.memo.entries.slots.size // 8

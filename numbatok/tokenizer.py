@@ -334,15 +334,15 @@ class Tokenizer:
         Where normalizers change the text, offsets are into the normalized one.
         """
         data = self._preparation.alter(to_bytes(text, invalid))
-        return self._encoder.pretoken_ends(data, self._policies.get("plain", invalid))
+        return self._encoder.pretoken_spans(data, self._policies.get("plain", invalid))[1]
 
     def pretokenize(
         self, text: str | bytes, *, invalid: Invalid = "byte-alphabet"
     ) -> list[str] | list[bytes]:
         """Return the pretokens of a text, normalized, as str if the text is str."""
         data = self._preparation.alter(to_bytes(text, invalid))
-        ends = self._encoder.pretoken_ends(data, self._policies.get("plain", invalid)).tolist()
-        pieces = [data[a:b] for a, b in zip([0, *ends], ends, strict=False)]
+        spans = self._encoder.pretoken_spans(data, self._policies.get("plain", invalid))
+        pieces = [data[a:b] for a, b in zip(*(side.tolist() for side in spans), strict=True)]
         if isinstance(text, str):
             return [piece.decode(errors="replace") for piece in pieces]
         return pieces

@@ -103,8 +103,11 @@ def count_window(state: State, count: int, position: int, counts: Counts) -> Non
     for i in range(count):
         buckets[i] = first_of_bucket(hash_key(key_low[i], key_high[i]), slots)
         prefetch(slots, buckets[i])
-    n_new, new_bytes = i64(0), i64(0)
+    n_new, new_bytes, n_dropped = i64(0), i64(0), i64(0)
     for i in range(count):
+        if scan.dropped.size > 0 and scan.dropped[i] != 0:
+            n_dropped += 1
+            continue
         low, high = key_low[i], key_high[i]
         if high == LONG:
             start = i64(starts[i])
@@ -121,7 +124,7 @@ def count_window(state: State, count: int, position: int, counts: Counts) -> Non
         slots[at + COUNT] += ONE
     counts.used[USED_SHORT] += n_new
     counts.used[SHORT_BYTES] += new_bytes
-    counts.used[TOTAL] += count
+    counts.used[TOTAL] += count - n_dropped
 
 
 @kernel

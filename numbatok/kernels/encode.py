@@ -21,6 +21,11 @@ from numbatok.tables import (
     AT_ID,
     BREAK_DOCUMENT,
     DONE,
+    FLOW_GOES_ON,
+    FLOW_OUTLOOK,
+    FLOW_ROW,
+    FORESEEN_FROM,
+    FORESEEN_TO,
     HAS_AFTER,
     I64,
     LIMIT,
@@ -36,6 +41,7 @@ from numbatok.tables import (
     SCAN_WINDOW,
     SEARCH_FROM,
     SPILLED,
+    STRIDE,
     U8,
     U32,
     USED_ENTRIES,
@@ -45,11 +51,12 @@ from numbatok.tables import (
     WINDOW_SHORT,
     Batch,
     Memo,
+    Scan,
     State,
 )
 from numbatok.vector import copy_bytes, fill_bytes, load_two, natural, store_two
 
-COUNT_SHIFT, COUNT_MASK, HALF = u64(29), u64(7), u64(32)
+ZERO, COUNT_SHIFT, COUNT_MASK, HALF = u64(0), u64(29), u64(7), u64(32)
 WITHOUT_COUNT = ~(COUNT_MASK << COUNT_SHIFT)
 SPACE = ord(" ")
 FILLED_PRETOKENS, FILLED_BYTES, FILLED_BREAKS, FILLED_WHY = range(4)  # in Fill
@@ -70,6 +77,7 @@ def encode_text(state_address: int, text_address: int, size: int, ids_address: i
     control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID] = 0, 0, 0
     control[NEXT_ADDED], control[SEARCH_FROM] = -1, 0
     control[HAS_AFTER], control[LIMIT] = 0, size
+    state.scan.flow[FLOW_ROW] = 0
     ends = view_i64(state_address, 0)
     text, ids = view_u8(text_address, size), view_u32(ids_address, size + 4)
     why = encode_from(state, state_address, text, ends, i64(1), ids, ends, size + 1)
@@ -122,6 +130,7 @@ def encode_from(
         document, pos, at = control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID]
         added, added_end = control[NEXT_ADDED], control[NEXT_ADDED_END]
         added_token, search_from = control[NEXT_ADDED_TOKEN], control[SEARCH_FROM]
+        row = state.scan.flow[FLOW_ROW]
         count, used, n_breaks, why = fill_batch(state, state_address, text, ends, n_documents)
         if why != DONE:
             return why
@@ -129,7 +138,10 @@ def encode_from(
             control[AT_DOCUMENT], control[AT_BYTE] = document, pos
             control[NEXT_ADDED], control[NEXT_ADDED_END] = added, added_end
             control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = added_token, search_from
+            state.scan.flow[FLOW_ROW] = row
             return MEMO_FULL
+        if state.scan.dropped.size > 0:
+            drop_pretokens(count, state)
         if ids.size > 0:
             control[AT_ID] = write_batch(state, count, n_breaks, ids, at, offsets, document)
         else:
@@ -173,14 +185,16 @@ def fill_batch(
             else:
                 breaks[2 * n_breaks], breaks[2 * n_breaks + 1] = count, state.added.ids[token]
                 pos = control[NEXT_ADDED_END]
-            control[NEXT_ADDED] = -1
+            control[NEXT_ADDED], scan.flow[FLOW_ROW] = -1, 0
             n_breaks += 1
             continue
-        size = min(stop - pos, segment - used)
+        size = foreseen(scan, pos, min(stop - pos, segment - used), stop)
+        goes_on = size < stop - pos or (stop < end and token < 0)
+        scan.flow[FLOW_GOES_ON] = i64(goes_on)
         fill_window(text, pos, size, stop, scan.window, used)
         before = count
         count = call_at(state.functions[SCAN_WINDOW], state_address, used, used + size, count)
-        if size < stop - pos or (stop < end and token < 0):  # the last pretoken may go on
+        if goes_on:  # and the last pretoken may too
             count -= 1
             size = i64(scan.starts[count]) - used
             if count == before:
@@ -224,6 +238,31 @@ def has_room(memo: Memo, count: int, size: int) -> bool:
         and used[USED_SPILLED] + size < memo.spilled.size
         and used[USED_LONG_BYTES] + size < memo.long_bytes.size
     )
+
+
+@part
+def foreseen(scan: Scan, pos: int, size: int, stop: int) -> int:
+    """Return how many bytes to scan, up to a place of which an automaton knows the outlook.
+
+    Tells it the outlook; without one, `size` bytes and -1.
+    """
+    flow = scan.flow
+    flow[FLOW_OUTLOOK] = -1
+    if flow[FORESEEN_TO] == stop and flow[FORESEEN_FROM] <= pos and size < stop - pos:
+        over = (pos + size - flow[FORESEEN_FROM]) % STRIDE
+        if over < size:
+            size -= over
+            flow[FLOW_OUTLOOK] = scan.walk.outlooks[(pos + size - flow[FORESEEN_FROM]) // STRIDE]
+    return size
+
+
+@part
+def drop_pretokens(count: int, state: State) -> None:
+    """Leave the pretokens of the batch that are dropped without ids."""
+    ids, dropped = state.batch.ids, state.scan.dropped
+    for i in range(count):
+        if dropped[i] != 0:
+            ids[2 * i] = ZERO
 
 
 @part

@@ -169,7 +169,8 @@ def write_starts_and_drops(scan: Scan, start: int, n: int, at: int) -> int:
 def pretoken_end_automaton(state: int, address: int, pos: int, end: int) -> int:
     """Return where the pretoken that starts at pos ends; the text ends at `end`.
 
-    Tells in dropped[0], if there is one, whether it is dropped. Bound: Walk.outlooks has a place
+    If the text goes on there (FLOW_GOES_ON), `end` may also mean that it is not decided. Tells in
+    dropped[0], if there is one, whether the pretoken is dropped. Bound: Walk.outlooks has a place
     for every STRIDE bytes from pos to end, and two more.
     """
     scan, text = open_scan(state), view_u8(address, end + MARGIN)
@@ -179,8 +180,8 @@ def pretoken_end_automaton(state: int, address: int, pos: int, end: int) -> int:
         foresee(text, pos, end, automaton, walk, flow)
     row, at, drops_from = i64(flow[FLOW_ROW]), i64(pos), shape[DROPS_FROM]
     while at < end:
-        stop = read_stretch(text, at, automaton, walk, flow)
-        for i in range(stop - at):
+        stop, known = read_stretch(text, at, automaton, walk, flow)
+        for i in range(known):
             before = row
             row = i64(automaton.forward[natural(row + i64(walk.columns[i]))])
             if row >= shape[CUTS_FROM] and at + i > pos:
@@ -188,6 +189,8 @@ def pretoken_end_automaton(state: int, address: int, pos: int, end: int) -> int:
                 if scan.dropped.size > 0:
                     scan.dropped[0] = row >= drops_from
                 return at + i
+        if known < stop - at:
+            return end
         at = stop
     if scan.dropped.size > 0:
         scan.dropped[0] = automaton.ends[row // shape[N_COLUMNS]] & ENDS_DROPPED
@@ -198,7 +201,7 @@ def pretoken_end_automaton(state: int, address: int, pos: int, end: int) -> int:
 def foresee(text: U8, start: int, end: int, automaton: Automaton, walk: Walk, flow: I64) -> None:
     """Write the outlook at every STRIDE bytes of a text from `start` on, and at its end."""
     k = (end - start + STRIDE - 1) // STRIDE
-    outlook = i64(0)
+    outlook = i64(0) if flow[FLOW_GOES_ON] == 0 else i64(automaton.shape[UNKNOWN_START])
     walk.outlooks[k] = outlook
     stop = i64(end)
     while k > 0:
@@ -212,14 +215,18 @@ def foresee(text: U8, start: int, end: int, automaton: Automaton, walk: Walk, fl
 
 
 @kernel
-def read_stretch(text: U8, at: int, automaton: Automaton, walk: Walk, flow: I64) -> int:
-    """Write the columns from `at` to the next place of which the outlook is known; return it."""
+def read_stretch(text: U8, at: int, automaton: Automaton, walk: Walk, flow: I64) -> tuple[int, int]:
+    """Write the columns from `at` to the next place with an outlook.
+
+    Return the place, and how many columns are known.
+    """
     start, end = flow[FORESEEN_FROM], flow[FORESEEN_TO]
     k = (at - start) // STRIDE + 1
     stop = min(end, start + k * STRIDE)
     write_symbols(text, at, stop, start, automaton, walk.symbols)
-    look_back(walk.symbols, stop - at, i64(walk.outlooks[k]), automaton, walk.columns)
-    return stop
+    outlook = i64(walk.outlooks[k])
+    _, known = look_back(walk.symbols, stop - at, outlook, automaton, walk.columns)
+    return stop, known
 
 
 # --- all matches, for normalizers -----------------------------------------------------------------
@@ -239,7 +246,7 @@ def find_marks(finder: int, address: int, pos: int, end: int, marks_address: int
     shape, marks = automaton.shape, view_i64(marks_address, STRIDE)
     if flow[FORESEEN_TO] != end:
         foresee(text, pos, end, automaton, walk, flow)
-    stop = read_stretch(text, pos, automaton, walk, flow)
+    stop, _ = read_stretch(text, pos, automaton, walk, flow)
     row, count = i64(flow[FLOW_ROW]), i64(0)
     for i in range(stop - pos):
         row = i64(automaton.forward[natural(row + i64(walk.columns[i]))])
