@@ -14,13 +14,12 @@ from numbatok.files.manifest import Resume, Totals
 from numbatok.files.settings import Settings
 from numbatok.files.shards import Shards
 from numbatok.files.sinks import NO_LIMIT
-from numbatok.files.writers import MegatronWriter, TableWriter
+from numbatok.files.writers import GROUP_IDS, MegatronWriter, TableWriter
 from numbatok.tables import U32
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GROUP_IDS = 1 << 22  # of a row group or record batch: 16 MB
 GROUP_ROWS = 1 << 20
 
 
@@ -56,7 +55,6 @@ class RowSink:
 
     def __init__(self, settings: Settings, shards: Shards, skip: int) -> None:
         self._settings, self._shards, self._skip = settings, shards, skip
-        self._group_ids = min(GROUP_IDS, settings.shard_ids or GROUP_IDS)
         self._limit = settings.shard_ids or NO_LIMIT
         self._open_ids: list[U32] = []  # of a row that goes on
         self._waiting: list[Rows] = []
@@ -70,9 +68,10 @@ class RowSink:
     def take(self, encoded: Encoded, before: Totals) -> None:
         """See Sink."""
         rows = self._whole_rows(encoded)
-        at, self._skip = self._skip, 0
+        at = min(self._skip, len(rows))
+        self._skip -= at
         while at < len(rows):
-            needed = self._group_ids - self._waiting_ids
+            needed = min(GROUP_IDS, self._limit - self._counts["ids"]) - self._waiting_ids
             last = int(np.searchsorted(rows.offsets, rows.offsets[at] + needed))
             last = min(max(last, at + 1), at + GROUP_ROWS - self._waiting_rows)
             is_group = last <= len(rows) and (

@@ -143,6 +143,8 @@ def open_record(
             )
         _check_shards(target, found)
         remove_temporary(target, len(found.shards) + 1)
+        if complete is not None:  # the run was ended before it could remove this
+            target.manifest(complete=False).unlink(missing_ok=True)
         return found
     if not overwrite:
         state = "a finished output" if complete else "an unfinished output"

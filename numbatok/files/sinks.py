@@ -61,7 +61,8 @@ class StreamSink:
     def take(self, encoded: Encoded, before: Totals) -> None:
         """See Sink."""
         stream = encoded.with_eos(self._settings).ids
-        at, self._skip = self._skip, 0
+        at = min(self._skip, stream.size)
+        self._skip -= at
         while at < stream.size:
             room = self._limit - self._n_ids - self._left.size
             part, unwritten_from = stream[at : at + room], self._resume

@@ -25,6 +25,7 @@ NPY_HEADER_BYTES = 128
 MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
 MEGATRON_CODES = {"uint16": 8, "int32": 4}
 MEGATRON_LONGEST = (1 << 31) - 1  # the length of a document is an int32
+GROUP_IDS = 1 << 22  # of a row group or record batch: 16 MB
 FINGERPRINT_KEY, VERSION_KEY = b"numbatok.tokenizer", b"numbatok.version"
 
 
@@ -142,6 +143,10 @@ class TableWriter:
         import pyarrow as pa
 
         self._settings, self.schema = settings, table_schema(settings, kept, fingerprint)
+        length = settings.sequence_length or 1
+        self._group = max(GROUP_IDS // length, 1) * length  # ids of a group of sequences
+        self._waiting: list[U32] = []
+        self._n_waiting = 0
         self._file = open(paths[0], "wb")  # noqa: SIM115 - closed by close
         if settings.format == "parquet":
             self._writer = _parquet_writer(self._file, self.schema, settings)
@@ -161,6 +166,16 @@ class TableWriter:
 
     def write(self, ids: U32) -> None:
         """Append sequences of one length."""
+        self._waiting.append(ids)
+        self._n_waiting += ids.size
+        if self._n_waiting >= self._group:
+            joined = np.concatenate(self._waiting)
+            whole = joined.size // self._group * self._group
+            for start in range(0, whole, self._group):
+                self._write_sequences(joined[start : start + self._group])
+            self._waiting, self._n_waiting = [joined[whole:]], joined.size - whole
+
+    def _write_sequences(self, ids: U32) -> None:
         import pyarrow as pa
 
         kind = self.schema.field(self._settings.ids_column).type
@@ -170,6 +185,8 @@ class TableWriter:
 
     def close(self) -> None:
         """Write the footer and close the file."""
+        if self._n_waiting:
+            self._write_sequences(np.concatenate(self._waiting))
         self._writer.close()
         self._file.close()
 
