@@ -40,6 +40,7 @@ from numbatok.tables import (
     NEITHER,
     NO_RANK,
     OPAQUE,
+    PUNCTUATION,
     RSTRIP,
     SINGLE_WORD,
     SPACE,
@@ -94,9 +95,10 @@ def build_tables(spec: TokenizerSpec) -> Tables:
     pattern, model = recognize(spec), spec.model
     check_ids(spec)
     n_merges = len(model.tokens) if model.merges is None else len(model.merges)
+    automaton = build_automaton(pattern)
     tables = Tables(
-        classes=build_classes(pattern),
-        automaton=NO_AUTOMATON,
+        classes=build_classes(pattern, automaton),
+        automaton=automaton,
         merges=empty_merges(n_merges, model),
         words=Entries(
             aligned_zeros(8 * max(8, int(len(model.tokens) / WORDS_PER_BUCKET)), np.uint64)
@@ -128,17 +130,32 @@ def check_ids(spec: TokenizerSpec) -> None:
         raise UnsupportedTokenizer(f"vocabulary: id {largest} above {MAX_ID}")
 
 
-def build_classes(pattern: Pattern, invalid: str = "byte-alphabet") -> CharacterClasses:
-    """Build the two-stage table of a pattern's classes."""
+def build_automaton(pattern: Pattern) -> Automaton:
+    """Compile the pre-tokenizers of a pattern that is no family; else return the empty automaton.
+
+    Errors: UnsupportedTokenizer, InvalidTokenizerFile.
+    """
+    if pattern.chain is None:
+        return NO_AUTOMATON
+    from numbatok.regex.automaton import lay_out
+    from numbatok.regex.chain import compile_chain
+
+    return lay_out(compile_chain(pattern.chain, pattern.engine))
+
+
+def build_classes(pattern: Pattern, automaton: Automaton) -> CharacterClasses:
+    """Build the two-stage table of a pattern's classes; an automaton has classes of its own."""
+    if pattern.chain is not None:
+        return NO_CLASSES._replace(ill_formed=automaton.classes.ill_formed)
     kinds = pattern.class_of_points()
-    return two_stages(kinds, ill_formed_classes(kinds, pattern, invalid))
+    return two_stages(kinds, kinds[byte_alphabet()].astype(np.uint8))
 
 
-def ill_formed_classes(kinds: U8, pattern: Pattern, invalid: str) -> U8:
-    """Return the class of each byte 0x80-0xFF that is part of no well-formed character."""
-    if invalid == "punct":
-        return np.full(256, pattern.punctuation, np.uint8)
-    return kinds[byte_alphabet()].astype(np.uint8)
+def punctuation_classes(pattern: Pattern, tables: Tables) -> U8:
+    """Return the class of each byte if those that are no UTF-8 count as punctuation."""
+    if pattern.chain is not None:
+        return np.full(256, tables.automaton.shape[PUNCTUATION], np.uint8)
+    return np.full(256, pattern.punctuation, np.uint8)
 
 
 _BYTES = {point: byte for byte, point in enumerate(byte_alphabet().tolist())}

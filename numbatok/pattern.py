@@ -1,4 +1,7 @@
-"""Which pattern family cuts the text: recognized from the pre-tokenizers by their exact strings."""
+"""Which kernels cut the text: those of a family, recognized by its exact strings, or the automaton.
+
+Pre-tokenizers that are no family are compiled (`numbatok.regex`) when tables are built of them.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.errors import UnsupportedTokenizer
-from numbatok.spec import ByteLevel, Split, TokenizerSpec
+from numbatok.spec import ByteLevel, PreTokenizer, Split, TokenizerSpec
 
 GPT2_PATTERNS = (
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
@@ -27,6 +29,8 @@ class Pattern:
     class_of_byte        gives an ill-formed byte's class from the class of its character in the
                          byte alphabet
     punctuation          the class of an ill-formed byte that counts as punctuation
+    chain                the pre-tokenizers that the automaton is made of; None for a family
+    engine               that of TokenizerSpec, for the chain
     """
 
     name: str
@@ -34,6 +38,8 @@ class Pattern:
     pretoken_end: str
     class_of_points: Callable[[], NDArray[np.uint8]]
     punctuation: int
+    chain: tuple[PreTokenizer, ...] | None = None
+    engine: str = "tokenizers"
 
 
 def gpt2_classes() -> NDArray[np.uint8]:
@@ -47,14 +53,16 @@ def gpt2_classes() -> NDArray[np.uint8]:
     return classes
 
 
+def no_classes() -> NDArray[np.uint8]:
+    """Return one class for every code point: the automaton has classes of its own."""
+    return np.zeros(0x110000, np.uint8)
+
+
 GPT2 = Pattern("gpt2", "scan_gpt2", "pretoken_end_gpt2", gpt2_classes, 0)
 
 
 def recognize(spec: TokenizerSpec) -> Pattern:
-    """Return the pattern of a tokenizer.
-
-    Errors: UnsupportedTokenizer, naming what is not known.
-    """
+    """Return the pattern of a tokenizer; what is not supported is refused when it is compiled."""
     steps = spec.pre_tokenizers
     last = steps[-1] if len(steps) == 2 else None
     if isinstance(last, ByteLevel) and not (last.use_regex or last.add_prefix_space):
@@ -65,4 +73,7 @@ def recognize(spec: TokenizerSpec) -> Pattern:
             return GPT2
         if step in [Split(pattern, is_regex=True) for pattern in GPT2_PATTERNS]:
             return GPT2
-    raise UnsupportedTokenizer(f"pre_tokenizer: {spec.pre_tokenizers!r} is not supported")
+    return Pattern(
+        "automaton", "scan_automaton", "pretoken_end_automaton", no_classes, 0,
+        spec.pre_tokenizers, spec.engine,
+    )  # fmt: skip

@@ -77,8 +77,10 @@ ENDS_DROPPED, ENDS_AT_EMPTY_MATCH = 1, 2  # bits
     CUTS_FROM,  # first row after a cut; after those where the piece before the cut is kept come
     DROPS_FROM,  # those where it is dropped, and
     EMPTY_FROM,  # those after an empty match, told apart on demand
+    PUNCTUATION,  # class of an ill-formed byte that counts as punctuation
+    MAY_CUT,  # 1 if a text may be cut where `cuts` says
     N_SHAPE,
-) = range(8)
+) = range(10)
 
 
 class Walk(NamedTuple):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from numbatok import formats, image, parallel
 from numbatok.batch import Side, TokenBatch, insert_around
-from numbatok.compile import build_tables, ill_formed_classes
+from numbatok.compile import build_tables, punctuation_classes
 from numbatok.decoding import Decoder, DecodeStream
 from numbatok.encoder import NO_LIMIT, Encoder, Job
 from numbatok.errors import InvalidType, InvalidValue
@@ -477,7 +477,7 @@ class Tokenizer:
         return _from_spec, (self._vocabulary.full_spec(),)
 
     def _punctuation(self) -> U8:
-        return ill_formed_classes(self._pattern.class_of_points(), self._pattern, "punct")
+        return punctuation_classes(self._pattern, self._tables)
 
     def _with_template(self, ids: U32) -> U32:
         before, after = self._vocabulary.template_ids()

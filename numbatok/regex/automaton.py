@@ -29,6 +29,7 @@ from numbatok.tables import (
     N_COLUMNS,
     N_SHAPE,
     N_SYMBOLS,
+    PUNCTUATION,
     UNKNOWN_FROM,
     UNKNOWN_START,
     Automaton,
@@ -67,6 +68,7 @@ def lay_out(chain: Chain, marks_empty: bool = False) -> Automaton:
     shape[UNKNOWN_FROM] = n_known * n_symbols
     shape[UNKNOWN_START] = (len(back) - 1) * n_symbols
     shape[CUTS_FROM : EMPTY_FROM + 1] = firsts * n_columns
+    shape[PUNCTUATION] = chain.ill_formed(as_punctuation=True)[0]
     ends = machine.drops * ENDS_DROPPED + machine.empties * ENDS_AT_EMPTY_MATCH
     return Automaton(
         classes=wide_stages(chain.kinds[:CODE_POINTS], chain.ill_formed()),

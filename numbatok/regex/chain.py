@@ -78,6 +78,10 @@ def compile_chain(steps: Sequence[PreTokenizer], engine: str = "tokenizers") -> 
     Errors: UnsupportedTokenizer, naming what is not supported; InvalidTokenizerFile for a pattern
     that is none.
     """
+    if engine == "tokenizers" and not any(isinstance(step, ByteLevel) for step in steps):
+        raise UnsupportedTokenizer(
+            "pre_tokenizer: it has no ByteLevel step, so the model is not a byte-level one"
+        )
     if len(steps) > MOST_STEPS:
         raise UnsupportedTokenizer(f"pre_tokenizer: {len(steps)} steps, supported are {MOST_STEPS}")
     before, after = _levels(steps, engine)
