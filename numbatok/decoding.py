@@ -58,7 +58,7 @@ class Decoder:
         text = np.empty(size, np.uint8)
         skip = self.special if skip_special else self._none
         written = function("decode_ids")(
-            *place, vocabulary.bytes.ctypes.data, skip.ctypes.data, text.ctypes.data
+            *place, vocabulary.bytes.ctypes.data, skip.ctypes.data, text.ctypes.data, size
         )
         return text[:written].tobytes()
 

@@ -28,7 +28,7 @@ GROUPS = {
         "find_pretokens": Entry(_KERNELS + "pretokens", 5),
         "find_change": Entry(_KERNELS + "normalize", 5),
         "measure_ids": Entry(_KERNELS + "decode", 5),
-        "decode_ids": Entry(_KERNELS + "decode", 7),
+        "decode_ids": Entry(_KERNELS + "decode", 8),
     },
     "gpt2": {
         "scan_gpt2": Entry(_KERNELS + "scan.gpt2", 4),

@@ -29,16 +29,16 @@ def measure_ids(
 @entry
 def decode_ids(
     ids_address: int, n_ids: int, starts_address: int, n_vocabulary: int, bytes_address: int,
-    skip_address: int, text_address: int,
+    skip_address: int, text_address: int, size: int,
 ) -> int:  # fmt: skip
     """Write the bytes of ids, without those whose `skip` is 1; return how many bytes.
 
-    Reads: ids that `measure_ids` took. Bound: what it returned.
+    Reads: ids that `measure_ids` took. Bound: `size`, which it returned.
     """
     ids, starts = view_u32(ids_address, n_ids), view_i64(starts_address, n_vocabulary + 1)
     token_bytes = view_u8(bytes_address, starts[n_vocabulary])
     skip = view_u8(skip_address, n_vocabulary)
-    text = view_u8(text_address, 0)
+    text = view_u8(text_address, size)
     at = i64(0)
     for k in range(n_ids):
         token = i64(ids[k])
