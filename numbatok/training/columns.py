@@ -19,11 +19,11 @@ class Column:
 
         if not isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
             try:
-                column = pyarrow.chunked_array(column)
+                column = None if hasattr(column, "columns") else pyarrow.chunked_array(column)
             except (TypeError, pyarrow.ArrowInvalid):
-                raise InvalidType(
-                    f"source is {column!r:.60} ({type(column).__name__}); pass one of its columns"
-                ) from None
+                column = None
+        if column is None:
+            raise InvalidType("source is a table or a stream of several columns; pass one of them")
         self._chunks = column.chunks if isinstance(column, pyarrow.ChunkedArray) else [column]
         self.n_bytes: int | None = column.nbytes
         self.identity: list[Any] | None = None

@@ -83,9 +83,9 @@ class PretokenCounts:
         """
         from numbatok.training.arrow_counts import pretokens_of_table
 
+        pretokens = pretokens_of_table(table)
         known = (table.schema.metadata or {}).get(PATTERN_KEY)
         pattern = _one_pattern(known.decode() if known else None, pattern)
-        pretokens = pretokens_of_table(table)
         _check_total(int(pretokens.numbers.sum(dtype=np.float64)))
         return cls(sort_and_add_up(pretokens), pattern)
 

@@ -209,10 +209,9 @@ class Merger:
                     return
             elif why == ASK:
                 control[ANSWER] = ALLOWED if self._is_allowed() else VETOED
-            elif why == PAUSED:
-                yield self.n_merges
-            else:
+            elif why != PAUSED:
                 raise RuntimeError(f"the merge loop failed with status {why}; please report this")
+            yield self.n_merges
 
     def _is_allowed(self) -> bool:
         """Ask about the pair on top of the heap; remember a veto."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from numbatok.errors import InvalidType, InvalidValue
 from numbatok.pattern import recognize
 from numbatok.pattern_names import named_pattern
-from numbatok.spec import BpeModel, TokenizerSpec
+from numbatok.spec import BpeModel, ByteLevel, TokenizerSpec
 from numbatok.training.counts import PretokenCounts
 from numbatok.training.options import DefaultPattern
 
@@ -25,8 +25,10 @@ def spec_of_pattern(pattern: str) -> TokenizerSpec:
         raise InvalidType(
             f"pattern is {pattern!r:.60} ({type(pattern).__name__}); a name or a regex is needed"
         )
-    named = named_pattern(pattern)
     model = BpeModel({bytes([byte]): byte for byte in range(256)}, merges=())
+    if pattern == "gpt2":  # as GPT-2's own tokenizer.json says it
+        return TokenizerSpec(model, pre_tokenizers=(ByteLevel(False, use_regex=True),))
+    named = named_pattern(pattern)
     spec = TokenizerSpec(model, pre_tokenizers=named.steps, engine=named.engine)
     recognize(spec)
     return spec
