@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.spec import AddedToken
-from numbatok.tables import PLAIN, U8
+from numbatok.tables import MAY_CUT, PLAIN, U8, Automaton
 
 REACH = 1 << 16  # bytes that are searched for a cut; without one the part grows
 
@@ -48,6 +48,14 @@ def find_cut(text: U8, pos: int, end: int) -> int:
         if here.any():
             found.append(int(np.argmax(here)))
     return first + min(found) if found else end
+
+
+def may_cut(automaton: Automaton) -> bool:
+    """Tell whether the cuts are safe for a pattern; for an automaton that was shown on its tables.
+
+    For the families, which have none, they are.
+    """
+    return automaton.back.size == 0 or bool(automaton.shape[MAY_CUT])
 
 
 def can_cut(tokens: Sequence[AddedToken], actions: U8) -> bool:

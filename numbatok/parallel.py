@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.cuts import can_cut, cut_points
+from numbatok.cuts import can_cut, cut_points, may_cut
 from numbatok.encoder import NO_LIMIT, Encoder, Job
 from numbatok.native import address, compile_driver, function, interpreted
 from numbatok.policy import Policy, Refusal
@@ -149,7 +149,8 @@ def _encode_parts(
     together = PARTS_PER_THREAD * n_threads()
     n_parts = max(together, text.size // PART_BYTES)
     cuts: list[int] = []
-    if after is None and can_cut(tokens, policy.actions):
+    allowed = may_cut(encoder.tables.automaton) and can_cut(tokens, policy.actions)
+    if after is None and allowed:
         cuts = cut_points(text, ends, n_parts)
     whole = _Whole(text, ends, cuts, counting, after)
     bounds = np.searchsorted(whole.pieces, [text.size * p // n_parts for p in range(1, n_parts)])

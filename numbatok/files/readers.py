@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from numbatok.cuts import can_cut
+from numbatok.cuts import can_cut, may_cut
 from numbatok.errors import InvalidSource, InvalidValue
 from numbatok.files.json_lines import JsonLinesReader, schema_of
 from numbatok.files.parquet import ParquetReader, open_parquet
@@ -67,8 +67,10 @@ def make_readers(
 def text_reader(tokenizer: Tokenizer, settings: Settings) -> TextReader:
     """Return the reader of text files; long rows are cut if no cut can change an id."""
     policy = tokenizer._policies.get(settings.special, settings.invalid)
-    cuts = tokenizer._encoder.preparation.is_idle() and can_cut(
-        tokenizer._spec.added_tokens, policy.actions
+    cuts = (
+        tokenizer._encoder.preparation.is_idle()
+        and may_cut(tokenizer._encoder.tables.automaton)
+        and can_cut(tokenizer._spec.added_tokens, policy.actions)
     )
     by_line = settings.split == "line"
     separator = {"file": None, "line": b"\n"}.get(settings.split, settings.split.encode())

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from numbatok.character_classes import wide_stages
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.regex.chain import Chain
+from numbatok.regex.cutting import NEVER, Laid, may_cut
 from numbatok.regex.machine import (
     CUT_AT_EMPTY_MATCH,
     NO_CUT,
     START,
+    Bools,
     Bytes,
     Machine,
     Numbers,
@@ -26,6 +28,7 @@ from numbatok.tables import (
     EMPTY_FROM,
     ENDS_AT_EMPTY_MATCH,
     ENDS_DROPPED,
+    MAY_CUT,
     N_COLUMNS,
     N_SHAPE,
     N_SYMBOLS,
@@ -37,6 +40,8 @@ from numbatok.tables import (
 from numbatok.unicode import CODE_POINTS
 
 MOST_UNKNOWN = 300  # sets of outlooks of which one is meant; more are taken for "any"
+MOST_COMPARED = 100_000_000  # cells looked at to join columns: half a second
+ANY = -1  # what is done where it cannot come to that
 NOTHING, AFTER_KEPT, AFTER_DROPPED, AT_EMPTY_MATCH = range(4)  # what happens at a place
 
 
@@ -44,11 +49,13 @@ class _Columns(NamedTuple):
     """What happens at a place, for every state: pairs that do the same are one column.
 
     events, after   [n_states, n_columns]
+    possible        [n_states, n_columns] whether it can come to that
     back, columns   [n_outlooks, n_symbols] the outlook before a symbol, and its column
     """
 
     events: Bytes
     after: Numbers
+    possible: Bools
     back: Numbers
     columns: Numbers
 
@@ -69,6 +76,11 @@ def lay_out(chain: Chain, marks_empty: bool = False) -> Automaton:
     shape[UNKNOWN_START] = (len(back) - 1) * n_symbols
     shape[CUTS_FROM : EMPTY_FROM + 1] = firsts * n_columns
     shape[PUNCTUATION] = chain.ill_formed(as_punctuation=True)[0]
+    laid = Laid(
+        columns.back, columns.columns, np.where(columns.possible[states], forward, NEVER),
+        states, int(firsts[0]),
+    )  # fmt: skip
+    shape[MAY_CUT] = may_cut(laid, chain.kinds, chain.joint)
     ends = machine.drops * ENDS_DROPPED + machine.empties * ENDS_AT_EMPTY_MATCH
     return Automaton(
         classes=wide_stages(chain.kinds[:CODE_POINTS], chain.ill_formed()),
@@ -87,19 +99,40 @@ def _columns(machine: Machine, marks_empty: bool) -> _Columns:
     events = np.where(cuts == NO_CUT, NOTHING, events)
     if marks_empty:
         events[cuts == CUT_AT_EMPTY_MATCH] = AT_EMPTY_MATCH
-    possible = machine.meets[:, machine.outlooks]
-    events = np.where(possible, events, NOTHING)
-    columns = labels_of(np.vstack([events, machine.after]).T)
-    first = first_of_each(columns)
-    if len(first) > 0xFFFF:
-        raise UnsupportedTokenizer(f"pre_tokenizer: its automaton has {len(first)} columns")
-    outputs = columns[machine.pairs]
+    steps = events.astype(np.int64) * len(machine.after) + machine.after
+    steps[~machine.meets[:, machine.outlooks]] = ANY
+    labels, rows = _matched(np.ascontiguousarray(steps.T))
+    if len(rows) > 0xFFFF:
+        raise UnsupportedTokenizer(f"pre_tokenizer: its automaton has {len(rows)} columns")
+    possible = rows.T != ANY
+    events, after = np.divmod(np.where(possible, rows.T, START), len(machine.after))
+    outputs = labels[machine.pairs]
     labels = refined(labels_of(outputs), machine.back)
     kept = first_of_each(labels)
     return _Columns(
-        events[:, first].astype(np.uint8), machine.after[:, first],
+        events.astype(np.uint8), after.astype(np.int32), possible,
         labels[machine.back[kept]], outputs[kept],
     )  # fmt: skip
+
+
+def _matched(rows: NDArray[np.int64]) -> tuple[Numbers, NDArray[np.int64]]:
+    """Join rows that differ only where one of them has ANY; return labels and the joint rows."""
+    labels = labels_of(rows)
+    different = rows[first_of_each(labels)]
+    joint, places = different[:0].copy(), np.zeros(len(different), np.int32)
+    for row in np.argsort((different == ANY).sum(axis=1), kind="stable").tolist():
+        values = different[row]
+        fits = np.zeros(0, np.int64)
+        if len(different) * joint.size < MOST_COMPARED:
+            same = (joint == values) | (joint == ANY) | (values == ANY)
+            fits = np.flatnonzero(same.all(axis=1))
+        if fits.size:
+            places[row] = fits[0]
+            joint[fits[0]] = np.where(values == ANY, joint[fits[0]], values)
+        else:
+            places[row] = len(joint)
+            joint = np.vstack([joint, values])
+    return places[labels], joint
 
 
 def _forward(columns: _Columns) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
