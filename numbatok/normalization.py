@@ -17,6 +17,7 @@ from numbatok.character_classes import two_stages
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.memory import addresses_of
 from numbatok.native import function
+from numbatok.regex.find import Pattern
 from numbatok.spec import (
     Lowercase,
     Normalizer,
@@ -93,7 +94,11 @@ def _edits(normalizer: Normalizer, step: Step | StretchStep, text: bytes) -> lis
     if isinstance(normalizer, Strip):
         start = text.find(changed)
         return [(0, start, b""), (start + len(changed), len(text), b"")]
-    if isinstance(normalizer, Replace) and not normalizer.is_regex:
+    if isinstance(step, _ReplaceMatches):
+        edits = step.edits(text)
+        if all(start < end for start, end, _ in edits):
+            return edits
+    elif isinstance(normalizer, Replace):
         pattern, content = normalizer.pattern.encode(), normalizer.content.encode()
         return [(m.start(), m.end(), content) for m in re.finditer(re.escape(pattern), text)]
     if changed != text:
@@ -102,14 +107,32 @@ def _edits(normalizer: Normalizer, step: Step | StretchStep, text: bytes) -> lis
 
 
 def _replace_step(normalizer: Replace) -> Step:
-    if normalizer.is_regex:
-        raise UnsupportedTokenizer(
-            f"normalizer Replace with the regex {normalizer.pattern!r} is not supported"
-        )
-    if not normalizer.pattern:
-        raise UnsupportedTokenizer("normalizer Replace: an empty pattern is not supported")
+    if normalizer.is_regex or not normalizer.pattern:
+        return _ReplaceMatches(normalizer)
     pattern, content = normalizer.pattern.encode(), normalizer.content.encode()
     return lambda text: text.replace(pattern, content)
+
+
+class _ReplaceMatches:
+    """Replaces all matches of a regex, or of the empty string."""
+
+    def __init__(self, normalizer: Replace) -> None:
+        try:
+            self._pattern = Pattern(normalizer.pattern, normalizer.is_regex)
+        except UnsupportedTokenizer as error:
+            raise UnsupportedTokenizer(f"normalizer Replace: {error}") from None
+        self._content = normalizer.content.encode()
+
+    def __call__(self, text: bytes) -> bytes:
+        edits, pieces, done = self.edits(text), [], 0
+        for start, end, content in edits:
+            pieces += [text[done:start], content]
+            done = end
+        return b"".join([*pieces, text[done:]]) if pieces else text
+
+    def edits(self, text: bytes) -> list[Edit]:
+        """Return start and end of every match, and what comes there."""
+        return [(start, end, self._content) for start, end in self._pattern.spans(text).tolist()]
 
 
 class _Strip:

@@ -85,7 +85,7 @@ def compile_chain(steps: Sequence[PreTokenizer], engine: str = "tokenizers") -> 
     if len(steps) > MOST_STEPS:
         raise UnsupportedTokenizer(f"pre_tokenizer: {len(steps)} steps, supported are {MOST_STEPS}")
     before, after = _levels(steps, engine)
-    return _join(before, after)
+    return join_levels(before, after)
 
 
 def _levels(steps: Sequence[PreTokenizer], engine: str) -> tuple[list[Level], list[Level]]:
@@ -160,7 +160,7 @@ def _stray_bytes_first(
     return places[labels], first[order]
 
 
-def _join(before: list[Level], after: list[Level]) -> Chain:
+def join_levels(before: list[Level], after: list[Level]) -> Chain:
     """Compose all levels over their common symbols."""
     characters, letters = _common(before), _common(after)
     machine: Machine | None = None
