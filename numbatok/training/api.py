@@ -90,7 +90,8 @@ def train(
             an Arrow column; a pyarrow Table of counts, or PretokenCounts.
         vocab_size: how many ids: 256 bytes, special tokens and merges.
         pattern: what cuts text into pretokens: a name such as "gpt2", "cl100k", "llama3",
-            "o200k", or a regex. Counts and `start_from` bring their own.
+            "o200k", or a regex, read as that of tokenizers' Split(Regex(...), "isolated"). Counts
+            and `start_from` bring their own.
         special_tokens: names, or a dict of names and the ids they get. Names alone get the first
             ids with ties="huggingface", as in BpeTrainer, else those after the last merge. No
             merge makes what is one, where BpeTrainer gives both the same id.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from numbatok.errors import InvalidType, InvalidValue
 from numbatok.pattern import recognize
-from numbatok.pattern_names import named_pattern
+from numbatok.pattern_names import PATTERNS, named_pattern
 from numbatok.spec import BpeModel, ByteLevel, TokenizerSpec
 from numbatok.training.counts import PretokenCounts
 from numbatok.training.options import DefaultPattern
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 def spec_of_pattern(pattern: str) -> TokenizerSpec:
     """Return a tokenizer of bytes that cuts text by a pattern: a name or a regex.
 
-    Errors: InvalidType, InvalidValue for what is neither; UnsupportedTokenizer for a regex that
-    encode could not use either.
+    A regex is read as tokenizers reads that of an isolating Split: text between its matches stays.
+
+    Errors: InvalidType, InvalidValue for what is neither.
     """
     if not isinstance(pattern, str):
         raise InvalidType(
             f"pattern is {pattern!r:.60} ({type(pattern).__name__}); a name or a regex is needed"
         )
     model = BpeModel({bytes([byte]): byte for byte in range(256)}, merges=())
+    named = named_pattern(pattern)
     if pattern == "gpt2":  # as GPT-2's own tokenizer.json says it
         return TokenizerSpec(model, pre_tokenizers=(ByteLevel(False, use_regex=True),))
-    named = named_pattern(pattern)
-    spec = TokenizerSpec(model, pre_tokenizers=named.steps, engine=named.engine)
-    recognize(spec)
-    return spec
+    engine = named.engine if pattern in PATTERNS else "tokenizers"
+    return TokenizerSpec(model, pre_tokenizers=named.steps, engine=engine)
 
 
 def spec_to_train(

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from numbatok.compile import build_tables
 from numbatok.errors import InvalidType, InvalidValue
 from numbatok.spec import TokenizerSpec
 from numbatok.spec_json import to_json
@@ -75,6 +76,7 @@ def count_or_resume(
     `ordered` keeps first places. Errors: CheckpointError if the checkpoint has other counts.
     """
     if counts is not None:
+        build_tables(spec)  # refuses a pattern that encode could not use, before the work
         counted = Counted(counts.pretokens, None)
     else:
         assert source is not None
