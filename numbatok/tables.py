@@ -116,12 +116,13 @@ class Scan(NamedTuple):
 
 (
     FLOW_ROW,  # row of the automaton where the next scan starts; 0 at the start of a text
+    FLOW_WITHIN,  # how many bytes there belong to a character that begins before
     FLOW_GOES_ON,  # 1 if the text goes on after what is scanned
     FLOW_OUTLOOK,  # the outlook there, or -1 if it is not known
     FORESEEN_FROM,  # outlooks are known at FORESEEN_FROM + k * STRIDE of the text
     FORESEEN_TO,  # up to here, which is the end of the text; 0: they are not known
     N_FLOW,
-) = range(6)
+) = range(7)
 
 
 class MergeRules(NamedTuple):

@@ -24,6 +24,7 @@ from numbatok.tables import (
     FLOW_GOES_ON,
     FLOW_OUTLOOK,
     FLOW_ROW,
+    FLOW_WITHIN,
     FORESEEN_FROM,
     FORESEEN_TO,
     HAS_AFTER,
@@ -77,7 +78,7 @@ def encode_text(state_address: int, text_address: int, size: int, ids_address: i
     control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID] = 0, 0, 0
     control[NEXT_ADDED], control[SEARCH_FROM] = -1, 0
     control[HAS_AFTER], control[LIMIT] = 0, size
-    state.scan.flow[FLOW_ROW] = 0
+    state.scan.flow[FLOW_ROW], state.scan.flow[FLOW_WITHIN] = 0, 0
     ends = view_i64(state_address, 0)
     text, ids = view_u8(text_address, size), view_u32(ids_address, size + 4)
     why = encode_from(state, state_address, text, ends, i64(1), ids, ends, size + 1)
@@ -130,7 +131,7 @@ def encode_from(
         document, pos, at = control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID]
         added, added_end = control[NEXT_ADDED], control[NEXT_ADDED_END]
         added_token, search_from = control[NEXT_ADDED_TOKEN], control[SEARCH_FROM]
-        row = state.scan.flow[FLOW_ROW]
+        row, within = state.scan.flow[FLOW_ROW], state.scan.flow[FLOW_WITHIN]
         count, used, n_breaks, why = fill_batch(state, state_address, text, ends, n_documents)
         if why != DONE:
             return why
@@ -138,7 +139,7 @@ def encode_from(
             control[AT_DOCUMENT], control[AT_BYTE] = document, pos
             control[NEXT_ADDED], control[NEXT_ADDED_END] = added, added_end
             control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = added_token, search_from
-            state.scan.flow[FLOW_ROW] = row
+            state.scan.flow[FLOW_ROW], state.scan.flow[FLOW_WITHIN] = row, within
             return MEMO_FULL
         if state.scan.dropped.size > 0:
             drop_pretokens(count, state)
@@ -185,7 +186,7 @@ def fill_batch(
             else:
                 breaks[2 * n_breaks], breaks[2 * n_breaks + 1] = count, state.added.ids[token]
                 pos = control[NEXT_ADDED_END]
-            control[NEXT_ADDED], scan.flow[FLOW_ROW] = -1, 0
+            control[NEXT_ADDED], scan.flow[FLOW_ROW], scan.flow[FLOW_WITHIN] = -1, 0, 0
             n_breaks += 1
             continue
         size = foreseen(scan, pos, min(stop - pos, segment - used), stop)

@@ -17,7 +17,17 @@ from numbatok.pattern import recognize
 from numbatok.preparation import Preparation
 from numbatok.scratch import ThreadState
 from numbatok.spec import TokenizerSpec
-from numbatok.tables import AT_BYTE, DONE, FLOW_ROW, I64, MARGIN, PAUSED, U8, WINDOW_SHORT
+from numbatok.tables import (
+    AT_BYTE,
+    DONE,
+    FLOW_ROW,
+    FLOW_WITHIN,
+    I64,
+    MARGIN,
+    PAUSED,
+    U8,
+    WINDOW_SHORT,
+)
 from numbatok.training.blocks import BLOCK_BYTES, Block, documents
 from numbatok.training.pretokens import Pretokens, make_pretokens
 from numbatok.training.spill import Spill
@@ -39,7 +49,7 @@ class Part:
         self.text, self.base, self.is_open = text, base, is_open
         self.done = len(ends) == 0
         self.rest = text[:0]  # what is not counted yet of an open document
-        self.row = 0  # where the scan of the rest will start (FLOW_ROW)
+        self.flow = (0, 0)  # how the scan of the rest will start: FLOW_ROW and FLOW_WITHIN
 
     def arguments(self, state: ThreadState, table: CountTable) -> tuple[int, ...]:
         """Return the arguments of the kernel."""
@@ -51,11 +61,11 @@ class Part:
     def stop(self, state: ThreadState) -> None:
         """Leave the rest of the open document for later."""
         self.rest, self.done = self.text[int(state.control[AT_BYTE]) :], True
-        self.row = int(state.flow[FLOW_ROW])
+        self.flow = (int(state.flow[FLOW_ROW]), int(state.flow[FLOW_WITHIN]))
 
     def count_giant(self, state: ThreadState, table: CountTable) -> None:
         """Count the pretoken at AT_BYTE, which is longer than a window, if its end is known."""
-        row = int(state.flow[FLOW_ROW])
+        flow = state.flow[[FLOW_ROW, FLOW_WITHIN]]
         start, end = int(state.control[AT_BYTE]), self.job.giant_end(state)
         if end - start > MAX_PRETOKEN:
             raise TrainingError(
@@ -63,7 +73,7 @@ class Part:
                 f"bytes, more than {MAX_PRETOKEN:,}; use a pattern that cuts it, or leave it out"
             )
         if self.is_open and end + MARGIN > self.text.size:
-            state.flow[FLOW_ROW] = row
+            state.flow[[FLOW_ROW, FLOW_WITHIN]] = flow
             self.stop(state)
             return
         if state.dropped_giant():
@@ -97,7 +107,7 @@ class Counter:
         self._tables = [CountTable()]
         self._spill = Spill(directory)
         self._held: list[U8] = []  # of an open document, not yet counted
-        self._row = 0  # where the scan of that will start
+        self._flow = (0, 0)  # how the scan of that will start
         self._position = 0  # of the first byte that is not yet counted or held, in the source
         self.n_documents = 0
 
@@ -162,9 +172,9 @@ class Counter:
             self._states.append(ThreadState(self._scan_tables, self._functions))
         for part, state in zip(parts, self._states, strict=False):
             part.job.start(state)
-        self._states[0].flow[FLOW_ROW] = self._row
+        self._states[0].flow[[FLOW_ROW, FLOW_WITHIN]] = self._flow
         self._run(parts)
-        self._row = parts[-1].row
+        self._flow = parts[-1].flow
         return parts[-1].rest
 
     def _prepared(self, text: U8, ends: I64) -> tuple[U8, I64, int]:

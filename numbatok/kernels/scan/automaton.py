@@ -24,6 +24,7 @@ from numbatok.tables import (
     FLOW_GOES_ON,
     FLOW_OUTLOOK,
     FLOW_ROW,
+    FLOW_WITHIN,
     FORESEEN_FROM,
     FORESEEN_TO,
     I64,
@@ -52,7 +53,8 @@ def scan_automaton(state: int, start: int, stop: int, at: int) -> int:
     """
     scan = open_scan(state)
     automaton, walk, flow = scan.automaton, scan.walk, scan.flow
-    write_symbols(scan.window, start, stop, start, automaton, walk.symbols)
+    first = start + flow[FLOW_WITHIN]
+    write_symbols(scan.window, start, stop, first, automaton, walk.symbols)
     outlook = i64(0)
     if flow[FLOW_GOES_ON] != 0:
         outlook = flow[FLOW_OUTLOOK]
@@ -60,8 +62,11 @@ def scan_automaton(state: int, start: int, stop: int, at: int) -> int:
             outlook = automaton.shape[UNKNOWN_START]
     _, known = look_back(walk.symbols, stop - start, outlook, automaton, walk.columns)
     if scan.dropped.size > 0:
-        return write_starts_and_drops(scan, start, known, at)
-    return write_starts(scan, start, known, at)
+        count = write_starts_and_drops(scan, start, known, at)
+    else:
+        count = write_starts(scan, start, known, at)
+    flow[FLOW_WITHIN] = within_at(scan.window, i64(scan.starts[count - 1]), first, automaton)
+    return count
 
 
 # --- bytes to symbols -----------------------------------------------------------------------------
@@ -71,12 +76,15 @@ def scan_automaton(state: int, start: int, stop: int, at: int) -> int:
 def write_symbols(
     text: U8, start: int, stop: int, first: int, automaton: Automaton, symbols: U16
 ) -> None:
-    """Write the symbol of byte start + k of a text that is known from `first` on to symbols[k].
+    """Write the symbol of byte start + k of a text to symbols[k].
 
-    Reads: MARGIN bytes after stop.
+    What is before `first` belongs to a character that begins earlier. Reads: MARGIN bytes after
+    stop.
     """
     classes = automaton.classes
-    pos = i64(start)
+    for at in range(start, min(first, stop)):
+        symbols[natural(at - start)] = 0
+    pos = max(start, first)
     if pos > first and text[pos] & 0xC0 == 0x80:
         pos = character_start(text, pos, first, classes)
     while pos < stop:
@@ -95,6 +103,18 @@ def write_symbols(
     if automaton.joint.size > 0:
         for k in range(stop - start):
             symbols[k] = automaton.joint[i64(symbols[k]) << 8 | i64(text[start + k])]
+
+
+@part
+def within_at(text: U8, pos: int, first: int, automaton: Automaton) -> int:
+    """Return how many bytes at pos belong to a character that begins before, as `first` says."""
+    if pos <= first:
+        return first - pos
+    if automaton.joint.size == 0:  # pretokens are of whole characters
+        return i64(0)
+    begin = character_start(text, pos, first, automaton.classes)
+    _, length = class_and_length(text, begin, automaton.classes)
+    return i64(0) if begin == pos else begin + length - pos
 
 
 # --- the two passes -------------------------------------------------------------------------------
@@ -175,9 +195,9 @@ def pretoken_end_automaton(state: int, address: int, pos: int, end: int) -> int:
     """
     scan, text = open_scan(state), view_u8(address, end + MARGIN)
     automaton, walk, flow = scan.automaton, scan.walk, scan.flow
-    shape = automaton.shape
-    if flow[FORESEEN_TO] != end or flow[FORESEEN_FROM] > pos:
-        foresee(text, pos, end, automaton, walk, flow)
+    shape, first = automaton.shape, pos + flow[FLOW_WITHIN]
+    if flow[FORESEEN_TO] != end or flow[FORESEEN_FROM] > first:
+        foresee(text, first, end, automaton, walk, flow)
     row, at, drops_from = i64(flow[FLOW_ROW]), i64(pos), shape[DROPS_FROM]
     while at < end:
         stop, known = read_stretch(text, at, automaton, walk, flow)
@@ -186,6 +206,7 @@ def pretoken_end_automaton(state: int, address: int, pos: int, end: int) -> int:
             row = i64(automaton.forward[natural(row + i64(walk.columns[i]))])
             if row >= shape[CUTS_FROM] and at + i > pos:
                 flow[FLOW_ROW] = before
+                flow[FLOW_WITHIN] = within_at(text, at + i, first, automaton)
                 if scan.dropped.size > 0:
                     scan.dropped[0] = row >= drops_from
                 return at + i
