@@ -34,6 +34,22 @@ GROUPS = {
         "scan_gpt2": Entry(_KERNELS + "scan.gpt2", 4),
         "pretoken_end_gpt2": Entry(_KERNELS + "scan.gpt2", 4),
     },
+    "cl100k": {
+        "scan_cl100k": Entry(_KERNELS + "scan.cl100k", 4),
+        "pretoken_end_cl100k": Entry(_KERNELS + "scan.cl100k", 4),
+    },
+    "o200k": {
+        "scan_o200k": Entry(_KERNELS + "scan.o200k", 4),
+        "pretoken_end_o200k": Entry(_KERNELS + "scan.o200k", 4),
+    },
+    "deepseek_v3": {
+        "scan_deepseek_v3": Entry(_KERNELS + "scan.deepseek_v3", 4),
+        "pretoken_end_deepseek_v3": Entry(_KERNELS + "scan.deepseek_v3", 4),
+    },
+    "bloom": {
+        "scan_bloom": Entry(_KERNELS + "scan.bloom", 4),
+        "pretoken_end_bloom": Entry(_KERNELS + "scan.bloom", 4),
+    },
     "train": {
         "count_documents": Entry(_KERNELS + "count", 9),
         "add_pretokens": Entry(_KERNELS + "count", 7),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from numbatok.memory import addresses_of, aligned_zeros
@@ -27,6 +29,9 @@ from numbatok.tables import (
     Work,
 )
 
+if TYPE_CHECKING:
+    from numbatok.pattern import Pattern
+
 SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
 N_LANES, ROW = 16, 80  # as in kernels/merge.py
 FIRST_MEMO, LARGEST_MEMO = 1 << 9, 1 << 18  # buckets of 64 bytes: 32 KB, 16 MB
@@ -36,15 +41,15 @@ SMALL_TEXT = 4096  # bytes of text whose ids fit the thread's own array
 class ThreadState:
     """Work space of one thread. Not safe for two threads at once; Tokenizer hands them out."""
 
-    def __init__(
-        self, tables: Tables, functions: tuple[str, str] | None = None, longest: int = 0
-    ) -> None:
+    def __init__(self, tables: Tables, pattern: Pattern | None = None, longest: int = 0) -> None:
         self.tables = tables
         self.small_ids = np.zeros(SMALL_TEXT + 8, np.uint32)
         self.small_ids_address = self.small_ids.ctypes.data
         self.control: I64 = np.zeros(N_CONTROL, np.int64)
-        found = [address(name) for name in functions] if functions else [0, 0]
-        self.functions: I64 = np.array(found, np.int64)
+        entries = (pattern.scan, pattern.pretoken_end) if pattern else ()
+        self.functions: I64 = np.array([address(name) for name in entries] or [0, 0], np.int64)
+        self.parameters: I64 = np.array(pattern.parameters if pattern else [], np.int64)
+        self.kinds: U8 = aligned_zeros(64, np.uint8)
         self.policy: object = None  # what `actions` and `ill_formed` follow
         self.actions: U8 = np.zeros(0, np.uint8)
         self.ill_formed: U8 = tables.classes.ill_formed
@@ -69,8 +74,9 @@ class ThreadState:
         wide = tables.automaton.classes._replace(ill_formed=self.ill_formed)
         automaton = tables.automaton._replace(classes=wide)
         scan = Scan(
-            self.window, self.starts, classes, automaton, self.walk, self.dropped, self.flow
-        )
+            self.window, self.starts, classes, self.parameters, self.kinds, automaton, self.walk,
+            self.dropped, self.flow,
+        )  # fmt: skip
         self._state = State(
             scan=scan, functions=self.functions, merges=tables.merges, words=tables.words,
             long_words=tables.long_words, long_word_bytes=tables.long_word_bytes,

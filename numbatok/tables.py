@@ -25,6 +25,7 @@ NOT_IN_MEMO = -1  # in Batch.entries
 EMPTY_PAIR = (1 << 64) - 1  # in MergeRules.buckets; no pair of symbols is all ones
 MAX_ID = (1 << 29) - 1  # an id shares 32 bits with a count of 3
 MARGIN = 80  # bytes read after the last block: one more block, and a word
+LOOKAHEAD = 72  # bytes after a window by which a scan may judge; 8 more complete the last character
 
 
 class CharacterClasses(NamedTuple):
@@ -108,6 +109,8 @@ class Scan(NamedTuple):
     window: U8  # [segment + MARGIN] texts being encoded, then spaces
     starts: U32  # [segment + 128] byte positions in the window where pretokens start
     classes: CharacterClasses
+    parameters: I64  # the pattern's, in the order of its family
+    kinds: U8  # [64] classes of the characters of a block, at their first bytes
     automaton: Automaton
     walk: Walk
     dropped: U8  # [segment + 128] 1 for a pretoken that is dropped; empty if none ever is

@@ -128,6 +128,57 @@ def non_ascii_mask(text: U8, pos: int) -> u64:
     return _mask_where(text, pos, lambda byte: byte >= 0x80)
 
 
+def _emit_range(builder: Any, text: Any, pos: Any, first: Any, last: Any) -> Any:
+    low, high = (_splat(builder, builder.trunc(byte, _I8), BLOCK) for byte in (first, last))
+    shifted = builder.sub(_load(builder, text, pos, _BYTES), low)  # the range starts at 0
+    return _to_mask(builder, builder.icmp_unsigned("<=", shifted, builder.sub(high, low)))
+
+
+@primitive(MASK, ARRAY, INT, INT, INT, emit=_emit_range)
+def range_mask(text: U8, pos: int, first: int, last: int) -> u64:
+    """Return the mask of the bytes first ... last in the 64 bytes at pos; first <= last."""
+    return _mask_where(text, pos, lambda byte: first <= byte <= last)
+
+
+def _emit_folded(builder: Any, text: Any, pos: Any, fold: Any, wanted: Any) -> Any:
+    bits, byte = (_splat(builder, builder.trunc(n, _I8), BLOCK) for n in (fold, wanted))
+    folded = builder.or_(_load(builder, text, pos, _BYTES), bits)
+    return _to_mask(builder, builder.icmp_unsigned("==", folded, byte))
+
+
+@primitive(MASK, ARRAY, INT, INT, INT, emit=_emit_folded)
+def folded_mask(text: U8, pos: int, fold: int, wanted: int) -> u64:
+    """Return the mask of the bytes that are `wanted` once the bits `fold` are set in them.
+
+    With 0x20 a letter in either case equals its small form.
+    """
+    return _mask_where(text, pos, lambda byte: byte | fold == wanted)
+
+
+def _emit_any_bits(builder: Any, text: Any, pos: Any, bits: Any) -> Any:
+    block = _load(builder, text, pos, _BYTES)
+    common = builder.and_(block, _splat(builder, builder.trunc(bits, _I8), BLOCK))
+    return _to_mask(builder, builder.icmp_unsigned("!=", common, _all_lanes(_BYTES, 0)))
+
+
+@primitive(MASK, ARRAY, INT, INT, emit=_emit_any_bits)
+def any_bits_mask(text: U8, pos: int, bits: int) -> u64:
+    """Return the mask of the bytes that share a bit with `bits` in the 64 bytes at pos."""
+    return _mask_where(text, pos, lambda byte: byte & bits != 0)
+
+
+def _emit_choose(builder: Any, mask: Any, one: Any, other: Any, out: Any, at: Any) -> None:
+    bytes_ = (_splat(builder, builder.trunc(byte, _I8), BLOCK) for byte in (one, other))
+    lanes = builder.bitcast(mask, ir.VectorType(_I1, BLOCK))
+    _store(builder, builder.select(lanes, *bytes_), out, at)
+
+
+@primitive(NOTHING, MASK, INT, INT, ARRAY, INT, emit=_emit_choose)
+def choose_bytes(mask: u64, one: int, other: int, out: U8, at: int) -> None:
+    """Write 64 bytes to out[at:]: `one` where the mask is set, `other` elsewhere."""
+    out[at : at + BLOCK] = [one if int(mask) >> k & 1 else other for k in range(BLOCK)]
+
+
 def _mask_where(text: U8, pos: int, belongs: Any) -> u64:
     return u64(sum(1 << k for k in range(BLOCK) if belongs(int(text[pos + k]))))
 
@@ -187,6 +238,20 @@ def _emit_low_bits(builder: Any, count: Any) -> Any:
 def low_bits(count: int) -> u64:
     """Return the mask of the lowest `count` bits, 0 <= count <= 64."""
     return u64((1 << int(count)) - 1)
+
+
+def _emit_fill_runs(builder: Any, seeds: Any, members: Any) -> Any:
+    """Add, so that a carry clears a run from its seed on."""
+    return builder.and_(members, builder.not_(builder.add(members, seeds)))
+
+
+@primitive(MASK, MASK, MASK, emit=_emit_fill_runs)
+def fill_runs(seeds: u64, members: u64) -> u64:
+    """Return the runs of members whose first bit is a seed; no other bit may be one.
+
+    members  1 1 0 1 1 1 0     seeds  1 0 0 0 0 0 0     result  1 1 0 0 0 0 0
+    """
+    return u64(int(members) & ~(int(members) + int(seeds)) & ALL_BITS)
 
 
 def _emit_multiply(builder: Any, left: Any, right: Any) -> Any:

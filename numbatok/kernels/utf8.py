@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Union
 
+import numpy as np
+
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.tables import U8, CharacterClasses, WideClasses
 from numbatok.vector import load_u64
@@ -60,7 +62,14 @@ def class_of_word(word: int, classes: Classes) -> tuple[int, int]:
     return i64(classes.classes[i64(classes.blocks[point >> 7]) << 7 | point & 127]), length
 
 
-@kernel
+@part
+def class_of(point: np.uint64, classes: CharacterClasses) -> int:
+    """Return the class of a code point."""
+    block = u64(classes.blocks[point >> u64(7)])
+    return classes.classes[block << u64(7) | point & u64(127)]
+
+
+@part
 def class_at(text: U8, pos: int, classes: Classes) -> int:
     """Return the class of the character at pos."""
     kind, _ = class_and_length(text, pos, classes)

@@ -97,7 +97,7 @@ class Counter:
         directory: str | Path | None = None,
     ) -> None:
         pattern = recognize(spec)
-        self._functions = (pattern.scan, pattern.pretoken_end)
+        self._pattern = pattern
         self._scan_tables = build_tables(spec)
         self._preparation = Preparation(spec, self._scan_tables)
         self._is_direct = self._preparation.is_idle()
@@ -169,7 +169,7 @@ class Counter:
         while len(self._tables) < len(parts):
             self._tables.append(CountTable())
         while len(self._states) < len(parts):
-            self._states.append(ThreadState(self._scan_tables, self._functions))
+            self._states.append(ThreadState(self._scan_tables, self._pattern))
         for part, state in zip(parts, self._states, strict=False):
             part.job.start(state)
         self._states[0].flow[[FLOW_ROW, FLOW_WITHIN]] = self._flow

@@ -4,8 +4,8 @@ Each family has two entries of the same four int64, found by address in State.fu
 
     scan_FAMILY(state, start, stop, at)
         window[start:stop] -> starts[at:]; returns how many starts there are then. window[stop:]
-        holds MARGIN more bytes: the text goes on, or spaces. Every start but the last is final
-        whatever follows.
+        holds MARGIN more bytes: the text if it goes on (FLOW_GOES_ON), then spaces. Every start
+        but the last is final whatever follows.
     pretoken_end_FAMILY(state, text, pos, end)
         where the pretoken at text[pos] ends, text being an address with MARGIN readable bytes
         after `end`

@@ -1,8 +1,9 @@
-r"""GPT-2's pattern.
+r"""GPT-2's pattern, and the same after a split that takes every digit alone.
 
 '(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 
-A text counts as followed by spaces, so its end needs no rule of its own.
+A scan of a window: whether a pretoken starts at a byte depends on what is before it in the window,
+on the character after it, and on the two bytes after an apostrophe. So every start is final.
 """
 
 from __future__ import annotations
@@ -12,206 +13,113 @@ from typing import NamedTuple
 import numpy as np
 
 from numbatok._jit import entry, i64, kernel, part, u64
-from numbatok.addresses import opener, view_u8
-from numbatok.kernels.utf8 import character_start, class_and_length, class_at
-from numbatok.tables import MARGIN, U8, CharacterClasses, Scan
-from numbatok.vector import (
-    BLOCK,
-    byte_mask,
-    count_trailing_zeros,
-    digit_mask,
-    letter_mask,
-    low_bits,
-    natural,
-    non_ascii_mask,
-    white_space_mask,
-    write_positions,
+from numbatok.kernels.scan.bits import ZERO, all_or_none, bit, carry, shift_in
+from numbatok.kernels.scan.blocks import LETTER, NUMBER, OTHER, SPACE, Block
+from numbatok.kernels.scan.contractions import (
+    APOSTROPHE,
+    EXACT_CASE,
+    contracted_letters,
+    contraction_length,
+    contractions,
+    letters_after,
 )
+from numbatok.kernels.scan.scalar import read_character, run_end
+from numbatok.kernels.scan.white import WhiteRuns, white_end, white_starts
+from numbatok.kernels.scan.windows import cut_window, find_end
+from numbatok.tables import I64, U8, CharacterClasses
+from numbatok.vector import byte_mask
 
-OTHER, LETTER, DIGIT, WHITE = range(4)  # the family's classes of characters
-
-ZERO, ONE, TWO, THREE = u64(0), u64(1), u64(2), u64(3)
-TOP = u64(63)  # shift that leaves the last byte of a block
-SPACE, APOSTROPHE = ord(" "), ord("'")
-LOWER_D, LOWER_E, LOWER_L, LOWER_M = ord("d"), ord("e"), ord("l"), ord("m")
-LOWER_R, LOWER_S, LOWER_T, LOWER_V = ord("r"), ord("s"), ord("t"), ord("v")
-
-open_scan = opener(Scan)
-
-
-class Masks(NamedTuple):
-    """Classes of the 64 bytes of a block; every byte of a character has its class."""
-
-    letters: np.uint64
-    digits: np.uint64
-    spaces: np.uint64
-    white: np.uint64
-    last_white: np.uint64  # first byte of white space that is followed by something else
+# What is known of the characters before a block, bit by bit.
+(
+    LETTERS,
+    NUMBERS,
+    OTHERS,
+    SPACES,
+    WHITES,
+    CONTRACTION,  # two bits: first bytes of the block that belong to a contraction
+) = range(6)
 
 
-@entry
-def scan_gpt2(state: int, start: int, stop: int, at: int) -> int:
-    """Write where the pretokens of window[start:stop] start; return how many starts there are."""
-    scan = open_scan(state)
-    text, classes, starts = scan.window, scan.classes, scan.starts
-    before = Masks(ZERO, ZERO, ZERO, ZERO, ZERO)
-    others_before = ends_before = contracted_before = ZERO
-    count = at
-    for pos in range(start, stop, BLOCK):
-        masks = classify(text, pos, start, classes)
-        others = ~(masks.letters | masks.digits | masks.white)
-        found = run_starts(masks, before, others, others_before)
-        found = (found & ~contracted_before) | ends_before
-        contracted_before = ends_before = ZERO
-        candidates = found & byte_mask(text, pos, APOSTROPHE)
-        if candidates != ZERO:
-            short, long = contractions(text, pos, candidates)
-            either = short | long
-            found = (found & ~(either << ONE)) | short << TWO | long << THREE
-            contracted_before = either >> TOP
-            ends_before = short >> u64(62) | long >> u64(61)
-        if stop - pos < BLOCK:
-            found &= low_bits(stop - pos)
-        count += write_positions(found, pos, starts, count)
-        before, others_before = masks, others
-    return count
+class Rules(NamedTuple):
+    """How the patterns of the family differ: Scan.parameters."""
 
-
-@kernel
-def shift_in(mask: np.uint64, before: np.uint64) -> np.uint64:
-    """Return the mask of the bytes whose previous byte is in the mask.
-
-    mask   1 0 1 1 0 ...     before  ... 0 1     result  1 1 0 1 1 ...
-    """
-    return mask << ONE | before >> TOP
-
-
-@kernel
-def run_starts(
-    masks: Masks, before: Masks, others: np.uint64, others_before: np.uint64
-) -> np.uint64:
-    """Return where runs of one class start, a space belonging to the run that it precedes.
-
-    text     a   b _ _ c 1 _ !         runs     a   b   _   _c   1   _!
-    result   1   0 1 1 0 1 1 0
-    """
-    letters, digits, white = masks.letters, masks.digits, masks.white
-    same_class = (
-        letters & shift_in(letters, before.letters)
-        | digits & shift_in(digits, before.digits)
-        | others & shift_in(others, others_before)
-    )
-    after_space = shift_in(masks.spaces, before.spaces)
-    first_white = white & ~shift_in(white, before.white)
-    return ~(white | same_class | after_space) | first_white | masks.last_white
-
-
-@kernel
-def contractions(text: U8, pos: int, candidates: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return which candidate apostrophes begin 's 'd 'm 't, and which 'll 've 're."""
-    first, second = pos + 1, pos + 2
-    short = (
-        byte_mask(text, first, LOWER_S)
-        | byte_mask(text, first, LOWER_D)
-        | byte_mask(text, first, LOWER_M)
-        | byte_mask(text, first, LOWER_T)
-    )
-    double_l = byte_mask(text, first, LOWER_L) & byte_mask(text, second, LOWER_L)
-    v_or_r = byte_mask(text, first, LOWER_V) | byte_mask(text, first, LOWER_R)
-    return candidates & short, candidates & (double_l | v_or_r & byte_mask(text, second, LOWER_E))
+    digits_alone: int  # 1: a split before the pattern has made each number a pretoken
 
 
 @part
-def classify(text: U8, pos: int, first: int, classes: CharacterClasses) -> Masks:
-    """Return the class masks of the block at pos of a text that starts at `first`."""
-    letters, digits = letter_mask(text, pos), digit_mask(text, pos)
-    spaces, white = byte_mask(text, pos, SPACE), white_space_mask(text, pos)
-    last_white, hard = ZERO, non_ascii_mask(text, pos)
-    if hard != ZERO:
-        wide = classify_wide(text, pos, first, hard, classes)
-        letters, digits, white = letters | wide.letters, digits | wide.digits, white | wide.white
-        last_white = wide.last_white
-        ascii_white = white & ~wide.white
+def read_rules(parameters: I64) -> Rules:
+    """Return the rules of the pattern."""
+    return Rules(parameters[0])
+
+
+@part
+def block_starts(
+    text: U8, pos: int, block: Block, kinds: U8, before: np.uint64, rules: Rules
+) -> tuple[np.uint64, np.uint64, np.uint64]:
+    """Return the starts in a block, where they are unsure, and what is before the next one.
+
+    text     a b _ _ c 1 _ !         pretokens   a b | _ | _ c | 1 | _ !
+    """
+    last = u64(block.size - 1)
+    spaces = byte_mask(text, pos, SPACE)
+    others = ~(block.letters | block.numbers | block.white) & block.inside
+    joined = shift_in(spaces, bit(before, SPACES))  # a space belongs to the run that it precedes
+    found = others & ~(shift_in(others, bit(before, OTHERS)) | joined)
+    contracted, after = before >> u64(CONTRACTION), ZERO
+    candidates = found & byte_mask(text, pos, APOSTROPHE)
+    if candidates != ZERO:
+        short, long = contractions(text, pos, candidates, EXACT_CASE)
+        contracted |= contracted_letters(short, long)
+        after = letters_after(short, long, last) << u64(CONTRACTION)
+    letters, numbers = block.letters & ~contracted, block.numbers
+    found |= letters & ~(shift_in(letters, bit(before, LETTERS)) | joined)
+    if rules.digits_alone != 0:
+        found |= numbers & ~block.inner
     else:
-        ascii_white = white
-    not_white_next = ~white >> ONE
-    if white >> TOP != ZERO and class_at(text, pos + BLOCK, classes) != WHITE:
-        not_white_next |= ONE << TOP
-    return Masks(letters, digits, spaces, white, last_white | ascii_white & not_white_next)
-
-
-@kernel
-def classify_wide(
-    text: U8, pos: int, first: int, hard: np.uint64, classes: CharacterClasses
-) -> Masks:
-    """Return the class masks of the non-ASCII characters of the block at pos, one at a time."""
-    letters = digits = white = last_white = ZERO
-    at = pos + count_trailing_zeros(hard)
-    if at == pos:
-        at = character_start(text, pos, first, classes)  # it may begin in the block before
-    while True:
-        at = natural(at)
-        kind, length = class_and_length(text, at, classes)
-        bits = low_bits(length)
-        bits = bits << u64(at - pos) if at >= pos else bits >> u64(pos - at)
-        if kind == LETTER:
-            letters |= bits
-        elif kind == DIGIT:
-            digits |= bits
-        elif kind == WHITE:
-            white |= bits
-            if at >= pos and class_at(text, at + length, classes) != WHITE:
-                last_white |= ONE << u64(at - pos)
-        hard &= ~bits
-        if hard == ZERO:
-            return Masks(letters, digits, ZERO, white, last_white)
-        at = pos + count_trailing_zeros(hard)
+        found |= numbers & ~(shift_in(numbers, bit(before, NUMBERS)) | joined)
+    stops = numbers & all_or_none(rules.digits_alone)
+    runs = WhiteRuns(block.white, ZERO, ZERO, stops, bit(before, WHITES), ZERO)
+    found |= white_starts(block, runs, NUMBER * rules.digits_alone, False).starts
+    after |= carry(letters, last, LETTERS) | carry(numbers, last, NUMBERS)
+    after |= carry(others, last, OTHERS) | carry(spaces, last, SPACES)
+    after |= carry(block.white, last, WHITES)
+    return found & block.inside, ZERO, after
 
 
 # --- the same pattern, one character at a time: for giant pretokens, and the twin of the masks ----
 
 
-@entry
-def pretoken_end_gpt2(state: int, address: int, pos: int, end: int) -> int:
-    """Return where the pretoken that starts at pos ends; the text counts as ending at `end`."""
-    classes, text = open_scan(state).classes, view_u8(address, end + MARGIN)
-    length = contraction_length(text, pos, end)
+@kernel
+def pretoken_end(
+    text: U8, pos: int, end: int, goes_on: int, rules: Rules, classes: CharacterClasses
+) -> int:
+    """Return where the pretoken at pos ends; `end` if the text goes on there and it may too."""
+    length = contraction_length(text, pos, end, EXACT_CASE)
     if length != 0:
         return pos + length
-    at = pos + 1 if text[pos] == SPACE and pos + 1 < end else pos
-    kind, length = class_and_length(text, at, classes)
-    if kind == WHITE:
-        return white_run_end(text, pos, end, classes)
-    same = kind
-    while at < end and kind == same:
-        at += length
-        kind, length = class_and_length(text, at, classes)
-    return at
+    kind, length = read_character(text, pos, end, goes_on, classes)
+    if kind & NUMBER != 0 and rules.digits_alone != 0:
+        return pos + length
+    after = pos + length
+    if text[pos] == SPACE and after < end:
+        kind, length = read_character(text, after, end, goes_on, classes)
+        after += length
+    if kind & (LETTER | OTHER) != 0 or (kind & NUMBER != 0 and rules.digits_alone == 0):
+        return run_end(text, after, end, goes_on, kind, classes)
+    stops = NUMBER * rules.digits_alone
+    return white_end(text, pos, end, goes_on, stops, i64(0), i64(0), classes)
 
 
-@kernel
-def contraction_length(text: U8, start: int, end: int) -> int:
-    """Return the length of the contraction at start, or 0."""
-    if text[start] != APOSTROPHE or start + 1 >= end:
-        return 0
-    first = text[start + 1]
-    if first == LOWER_S or first == LOWER_D or first == LOWER_M or first == LOWER_T:
-        return 2
-    if start + 2 >= end:
-        return 0
-    second = text[start + 2]
-    if first == LOWER_L and second == LOWER_L:
-        return 3
-    return 3 if (first == LOWER_V or first == LOWER_R) and second == LOWER_E else 0
+# --- entries -------------------------------------------------------------------------------------
 
 
-@part
-def white_run_end(text: U8, start: int, end: int, classes: CharacterClasses) -> int:
-    r"""Return where \s+(?!\S)|\s+ ends: one character early, if more white space precedes it."""
-    pos = last = i64(start)
-    kind, length = class_and_length(text, pos, classes)
-    while pos < end and kind == WHITE:
-        last = pos
-        pos += length
-        kind, length = class_and_length(text, pos, classes)
-    return last if pos < end and last > start else pos
+@entry
+def scan_gpt2(state: int, start: int, stop: int, at: int) -> int:
+    """Write where the pretokens of window[start:stop] start; return how many starts there are."""
+    return cut_window(state, start, stop, at, read_rules, block_starts, pretoken_end)
+
+
+@entry
+def pretoken_end_gpt2(state: int, text: int, pos: int, end: int) -> int:
+    """Return where the pretoken at pos of the text at an address ends; the text ends at `end`."""
+    return find_end(state, text, pos, end, read_rules, pretoken_end)
