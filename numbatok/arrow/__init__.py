@@ -3,6 +3,18 @@
 A column is a pyarrow Array or ChunkedArray, or any object with the Arrow C data interface (Polars,
 pandas with ArrowDtype, DuckDB, ...), or what pyarrow makes an array of (a list, a NumPy array, a
 pandas Series). pyarrow is imported when a function here is called.
+
+`encode_arrow` depends on nothing but its column, so it runs inside other engines as it is:
+
+    add = lambda t: t.append_column("ids", numbatok.encode_arrow(t["text"]))
+    dataset.with_format("arrow").map(add, batched=True)              # Hugging Face datasets
+    ray_dataset.map_batches(add, batch_format="pyarrow")             # Ray Data
+    frame.with_columns(ids=polars.from_arrow(encode_arrow(frame["text"])))              # Polars
+    frame["ids"] = pandas.arrays.ArrowExtensionArray(encode_arrow(frame["text"]))       # pandas
+    encode_arrow(duckdb.sql("select text from texts"))               # DuckDB
+    spark_frame.mapInArrow(f, "ids array<int>")   # Spark: f yields batches; list_type="list"
+
+tests/engines runs each of these, and Dask's map_partitions.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 
 from numbatok.arrow.encode import check_id_type
 from numbatok.errors import InvalidValue
-from numbatok.policy import Invalid, Special
+from numbatok.policy import Choice, Invalid, Special
 
 if TYPE_CHECKING:
     from numbatok.tokenizer import Tokenizer
@@ -70,7 +70,10 @@ class Settings:
     def as_json(self) -> dict[str, Any]:
         """Return the options for the manifest."""
         found = dataclasses.asdict(self)
-        if not isinstance(self.special, str):
+        if isinstance(self.special, Choice):
+            named = {"recognized": self.special.recognized, "refused": self.special.refused}
+            found["special"] = {name: sorted(tokens) for name, tokens in named.items()}
+        elif not isinstance(self.special, str):
             found["special"] = sorted(self.special)
         return found | {"keep": list(self.keep)}
 
