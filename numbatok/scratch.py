@@ -129,7 +129,10 @@ class ThreadState:
 def make_walk(automaton: Automaton) -> Walk:
     """Make work space for an automaton, none for the empty one."""
     n = SEGMENT + MARGIN if automaton.back.size else 0
-    return Walk(np.zeros(n, np.uint16), np.zeros(n, np.uint16), np.zeros(0, np.uint32))
+    return Walk(
+        aligned_zeros(n, np.uint16), aligned_zeros(n, np.uint16), aligned_zeros(n, np.uint8),
+        np.zeros(0, np.uint32),
+    )  # fmt: skip
 
 
 def drops(automaton: Automaton) -> bool:

@@ -72,16 +72,20 @@ class Automaton(NamedTuple):
 ENDS_DROPPED, ENDS_AT_EMPTY_MATCH = 1, 2  # bits
 (
     N_SYMBOLS,
-    N_COLUMNS,
+    COLUMN_BITS,  # a row of `forward` takes 1 << COLUMN_BITS columns
     UNKNOWN_FROM,  # first row of an outlook that may be any of several
     UNKNOWN_START,  # row of the one that may be any at all: where a text is cut off but goes on
-    CUTS_FROM,  # first row after a cut; after those where the piece before the cut is kept come
-    DROPS_FROM,  # those where it is dropped, and
+    CUTS_FROM,  # first row after a cut, a power of two; after those where the piece is kept come
+    DROPS_FROM,  # those where the piece before the cut is dropped, half as much more; and
     EMPTY_FROM,  # those after an empty match, told apart on demand
+    MARK_SHIFT,  # row >> MARK_SHIFT has MARK_CUT and MARK_DROP as its highest bits
+    ROW_UNKNOWN_FROM,  # as UNKNOWN_FROM and
+    ROW_UNKNOWN_START,  # UNKNOWN_START, of `forward`
     PUNCTUATION,  # class of an ill-formed byte that counts as punctuation
     MAY_CUT,  # 1 if a text may be cut where `cuts` says
     N_SHAPE,
-) = range(10)
+) = range(13)
+MARK_CUT, MARK_DROP = 0x80, 0x40
 
 
 class Walk(NamedTuple):
@@ -89,6 +93,7 @@ class Walk(NamedTuple):
 
     symbols: U16  # [segment + MARGIN] symbol of each byte
     columns: U16  # [segment + MARGIN]
+    marks: U8  # [segment + MARGIN] what is at each byte: MARK_CUT, MARK_DROP
     outlooks: U32  # [n] outlook at every STRIDE bytes of a long text; empty until one is met
 
 

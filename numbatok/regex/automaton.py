@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from numbatok.character_classes import wide_stages
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.regex.chain import Chain
-from numbatok.regex.cutting import NEVER, Laid, may_cut
+from numbatok.regex.cutting import Laid, may_cut
 from numbatok.regex.machine import (
     CUT_AT_EMPTY_MATCH,
     NO_CUT,
@@ -23,26 +23,37 @@ from numbatok.regex.machine import (
     labels_of,
     refined,
 )
+from numbatok.regex.rows import (
+    AFTER_DROPPED,
+    AFTER_KEPT,
+    AT_EMPTY_MATCH,
+    NOTHING,
+    Rows,
+    place_rows,
+    unknown_rows,
+)
 from numbatok.tables import (
+    COLUMN_BITS,
     CUTS_FROM,
+    DROPS_FROM,
     EMPTY_FROM,
     ENDS_AT_EMPTY_MATCH,
     ENDS_DROPPED,
+    MARK_SHIFT,
     MAY_CUT,
-    N_COLUMNS,
     N_SHAPE,
     N_SYMBOLS,
     PUNCTUATION,
+    ROW_UNKNOWN_FROM,
+    ROW_UNKNOWN_START,
     UNKNOWN_FROM,
     UNKNOWN_START,
     Automaton,
 )
 from numbatok.unicode import CODE_POINTS
 
-MOST_UNKNOWN = 300  # sets of outlooks of which one is meant; more are taken for "any"
 MOST_COMPARED = 100_000_000  # cells looked at to join columns: half a second
 ANY = -1  # what is done where it cannot come to that
-NOTHING, AFTER_KEPT, AFTER_DROPPED, AT_EMPTY_MATCH = range(4)  # what happens at a place
 
 
 class _Columns(NamedTuple):
@@ -67,30 +78,38 @@ def lay_out(chain: Chain, marks_empty: bool = False) -> Automaton:
     """
     machine = chain.machine
     columns = _columns(machine, marks_empty)
-    back, outputs, n_known = _with_unknown(columns.back, columns.columns)
-    forward, firsts, states = _forward(columns)
-    n_symbols, n_columns = back.shape[1], columns.after.shape[1]
-    shape = np.zeros(N_SHAPE, np.int64)
-    shape[N_SYMBOLS], shape[N_COLUMNS] = n_symbols, n_columns
-    shape[UNKNOWN_FROM] = n_known * n_symbols
-    shape[UNKNOWN_START] = (len(back) - 1) * n_symbols
-    shape[CUTS_FROM : EMPTY_FROM + 1] = firsts * n_columns
-    shape[PUNCTUATION] = chain.ill_formed(as_punctuation=True)[0]
-    laid = Laid(
-        columns.back, columns.columns, np.where(columns.possible[states], forward, NEVER),
-        states, int(firsts[0]),
-    )  # fmt: skip
-    shape[MAY_CUT] = may_cut(laid, chain.kinds, chain.joint)
+    rows = place_rows(columns.events, columns.after, columns.possible)
+    back = np.vstack([columns.back, unknown_rows(columns.back)])
+    outputs = np.zeros(back.shape, np.uint16)
+    outputs[: len(columns.back)] = columns.columns
     ends = machine.drops * ENDS_DROPPED + machine.empties * ENDS_AT_EMPTY_MATCH
     return Automaton(
         classes=wide_stages(chain.kinds[:CODE_POINTS], chain.ill_formed()),
         joint=chain.joint,
-        back=(back * n_symbols).astype(np.uint32).ravel(),
-        columns=outputs.astype(np.uint16).ravel(),
-        forward=(forward * n_columns).astype(np.uint32).ravel(),
-        ends=ends[states].astype(np.uint8),
-        shape=shape,
+        back=(back * back.shape[1]).astype(np.uint32).ravel(),
+        columns=outputs.ravel(),
+        forward=rows.laid_out(),
+        ends=ends[rows.states].astype(np.uint8),
+        shape=_shape(chain, columns, rows, len(back)),
     )
+
+
+def _shape(chain: Chain, columns: _Columns, rows: Rows, n_outlooks: int) -> NDArray[np.int64]:
+    n_known, n_symbols = columns.back.shape
+    shape = np.zeros(N_SHAPE, np.int64)
+    shape[N_SYMBOLS], shape[COLUMN_BITS] = n_symbols, rows.bits
+    shape[UNKNOWN_FROM] = n_known * n_symbols
+    shape[UNKNOWN_START] = (n_outlooks - 1) * n_symbols
+    shape[[CUTS_FROM, DROPS_FROM, EMPTY_FROM]] = [first << rows.bits for first in rows.firsts]
+    shape[MARK_SHIFT] = int(shape[CUTS_FROM]).bit_length() - 8
+    shape[ROW_UNKNOWN_FROM] = len(rows.states) << rows.bits
+    shape[ROW_UNKNOWN_START] = (len(rows.table) - 1) << rows.bits
+    shape[PUNCTUATION] = chain.ill_formed(as_punctuation=True)[0]
+    laid = Laid(
+        columns.back, columns.columns, rows.table[: len(rows.states)], rows.states, rows.firsts[0]
+    )
+    shape[MAY_CUT] = may_cut(laid, chain.kinds, chain.joint)
+    return shape
 
 
 def _columns(machine: Machine, marks_empty: bool) -> _Columns:
@@ -133,48 +152,3 @@ def _matched(rows: NDArray[np.int64]) -> tuple[Numbers, NDArray[np.int64]]:
             places[row] = len(joint)
             joint = np.vstack([joint, values])
     return places[labels], joint
-
-
-def _forward(columns: _Columns) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return the rows of the forward table, the first row of each event, and each row's state.
-
-    A row is a state together with what happened at the place before it, so that this need not be
-    looked up: rows in which nothing happened come first, then those after each kind of cut.
-    """
-    keys = columns.events.astype(np.int64) * len(columns.after) + columns.after
-    reached = np.unique(np.append(keys, START))
-    places = np.zeros(int(reached.max()) + 1, np.int32)
-    places[reached] = np.arange(len(reached))
-    events, states = np.divmod(reached, len(columns.after))
-    firsts = np.searchsorted(events, np.array([AFTER_KEPT, AFTER_DROPPED, AT_EMPTY_MATCH]))
-    return places[keys][states], firsts, states
-
-
-def _with_unknown(back: Numbers, columns: Numbers) -> tuple[Numbers, Numbers, int]:
-    """Append outlooks that stand for "one of these", the last one for "any".
-
-    They are where a text is read from a place behind which it goes on. One point more and often
-    there is only one outlook left; then it is known.
-    """
-    n_known, n_symbols = back.shape
-    every = frozenset(range(n_known))
-    numbers: dict[frozenset[int], int] = {every: -1}
-    sets, rows = [every], list[list[int]]()
-    while len(rows) < len(sets):
-        members = np.fromiter(sets[len(rows)], np.int64)
-        row = []
-        for symbol in range(n_symbols):
-            found = frozenset(np.unique(back[members, symbol]).tolist())
-            if len(found) == 1:
-                row.append(next(iter(found)))
-                continue
-            if found not in numbers and len(sets) < MOST_UNKNOWN:
-                numbers[found] = n_known + len(sets) - 1
-                sets.append(found)
-            row.append(numbers.get(found, -1))
-        rows.append(row)
-    rows.append(rows.pop(0))
-    unknown = np.array(rows, np.int32)
-    unknown[unknown < 0] = n_known + len(rows) - 1
-    outputs = np.zeros(unknown.shape, columns.dtype)
-    return np.vstack([back, unknown]), np.vstack([columns, outputs]), n_known

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.regex.machine import Numbers
+from numbatok.regex.rows import NEVER
 
 Symbols = NDArray[np.int64]
 
-END, NEVER = 0, -1
+END = 0
 LETTERS = np.array([*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1)])
 IDEOGRAPHS = np.arange(0x5000, 0x9000)
 COMMAS = np.array([0xFF0C, 0x3001, 0x3002])

@@ -16,11 +16,11 @@ from numbatok.regex.sets import SetTable
 from numbatok.regex.split import cutting_of
 from numbatok.regex.steps import split_level
 from numbatok.tables import (
+    COLUMN_BITS,
     ENDS_AT_EMPTY_MATCH,
     ENDS_DROPPED,
     FLOW_ROW,
     MARGIN,
-    N_COLUMNS,
     N_FLOW,
     STRIDE,
     Automaton,
@@ -58,7 +58,7 @@ class Pattern:
             return np.empty((0, 2), np.int64)
         marks, row = self._marks(text)
         places, what = marks >> 2, marks & 3
-        ends = self._automaton.ends[row // int(self._automaton.shape[N_COLUMNS])]
+        ends = self._automaton.ends[row >> int(self._automaton.shape[COLUMN_BITS])]
         starts = np.append(0, places[:-1])
         spans = [
             np.stack([starts, places], axis=1)[what == MATCH_ENDS],
@@ -77,7 +77,8 @@ class Pattern:
         outlooks = np.empty(len(text) // STRIDE + 3, np.uint32)
         work = np.empty((2, STRIDE + MARGIN), np.uint16)
         flow, marks = np.zeros(N_FLOW, np.int64), np.empty(STRIDE, np.int64)
-        finder = Finder(self._automaton, Walk(work[0], work[1], outlooks), flow)
+        no_marks = np.zeros(0, np.uint8)
+        finder = Finder(self._automaton, Walk(work[0], work[1], no_marks, outlooks), flow)
         addresses, find_marks = addresses_of(finder), function("find_marks")
         found = []
         for pos in range(0, len(text), STRIDE):

@@ -17,6 +17,7 @@ from numbatok._jit import entry, i64, kernel, part
 from numbatok.addresses import opener, view_i64, view_u8
 from numbatok.kernels.utf8 import character_start, class_and_length
 from numbatok.tables import (
+    COLUMN_BITS,
     CUTS_FROM,
     DROPS_FROM,
     EMPTY_FROM,
@@ -29,7 +30,10 @@ from numbatok.tables import (
     FORESEEN_TO,
     I64,
     MARGIN,
-    N_COLUMNS,
+    MARK_DROP,
+    MARK_SHIFT,
+    ROW_UNKNOWN_FROM,
+    ROW_UNKNOWN_START,
     STRIDE,
     U8,
     U16,
@@ -40,7 +44,10 @@ from numbatok.tables import (
     Scan,
     Walk,
 )
-from numbatok.vector import BLOCK, natural, non_ascii_mask
+from numbatok.vector import BLOCK, low_bits, natural, non_ascii_mask, write_positions
+
+REACH = 32  # symbols from which the outlook or the row at a place is mostly known
+WORTH_FOUR = 128  # symbols in each of four stretches that are read side by side
 
 open_scan = opener(Scan)
 
@@ -61,10 +68,7 @@ def scan_automaton(state: int, start: int, stop: int, at: int) -> int:
         if outlook < 0:
             outlook = automaton.shape[UNKNOWN_START]
     _, known = look_back(walk.symbols, stop - start, outlook, automaton, walk.columns)
-    if scan.dropped.size > 0:
-        count = write_starts_and_drops(scan, start, known, at)
-    else:
-        count = write_starts(scan, start, known, at)
+    count = write_starts(scan, start, known, at)
     flow[FLOW_WITHIN] = within_at(scan.window, i64(scan.starts[count - 1]), first, automaton)
     return count
 
@@ -117,7 +121,7 @@ def within_at(text: U8, pos: int, first: int, automaton: Automaton) -> int:
     return i64(0) if begin == pos else begin + length - pos
 
 
-# --- the two passes -------------------------------------------------------------------------------
+# --- from the end ---------------------------------------------------------------------------------
 
 
 @part
@@ -129,57 +133,147 @@ def look_back(
     Return the outlook before the first symbol, and how many columns are known from the first on.
     """
     back, unknown_from = automaton.back, automaton.shape[UNKNOWN_FROM]
-    row, i = i64(outlook), i64(n)
-    while i > 0 and row >= unknown_from:
-        i -= 1
-        row = i64(back[natural(row + i64(symbols[i]))])
-    known = i
+    row, known = i64(outlook), i64(n)
+    while known > 0 and row >= unknown_from:
+        known -= 1
+        row = i64(back[natural(row + i64(symbols[natural(known)]))])
+    size, i = known // 4, known
+    if size >= WORTH_FOUR:
+        first = outlook_near(symbols, size, automaton)
+        second = outlook_near(symbols, 2 * size, automaton)
+        third = outlook_near(symbols, 3 * size, automaton)
+        if max(first, second, third) < unknown_from:
+            while i > 4 * size:
+                i -= 1
+                index = natural(row + i64(symbols[i]))
+                columns[i], row = automaton.columns[index], i64(back[index])
+            row = look_back_in_four(symbols, size, first, second, third, row, automaton, columns)
+            return row, known
     while i > 0:
         i -= 1
         index = natural(row + i64(symbols[natural(i)]))
-        columns[natural(i)] = automaton.columns[index]
-        row = i64(back[index])
+        columns[natural(i)], row = automaton.columns[index], i64(back[index])
     return row, known
+
+
+@part
+def outlook_near(symbols: U16, at: int, automaton: Automaton) -> int:
+    """Return the outlook at a place as far as the REACH symbols after it tell."""
+    row = i64(automaton.shape[UNKNOWN_START])
+    for i in range(at + REACH - 1, at - 1, -1):
+        row = i64(automaton.back[natural(row + i64(symbols[natural(i)]))])
+    return row
+
+
+@part
+def look_back_in_four(
+    symbols: U16, size: int, a: int, b: int, c: int, d: int, automaton: Automaton, columns: U16
+) -> int:
+    """Read four stretches of `size` symbols side by side, behind which there are a, b, c and d.
+
+    A step needs the one before it, which takes four times as long as the rest of its work.
+    """
+    back, written = automaton.back, automaton.columns
+    second, third, fourth = size, 2 * size, 3 * size
+    for i in range(size - 1, -1, -1):
+        i = natural(i)
+        at_a = natural(a + i64(symbols[i]))
+        at_b = natural(b + i64(symbols[natural(second + i)]))
+        at_c = natural(c + i64(symbols[natural(third + i)]))
+        at_d = natural(d + i64(symbols[natural(fourth + i)]))
+        columns[i], columns[natural(second + i)] = written[at_a], written[at_b]
+        columns[natural(third + i)], columns[natural(fourth + i)] = written[at_c], written[at_d]
+        a, b, c, d = i64(back[at_a]), i64(back[at_b]), i64(back[at_c]), i64(back[at_d])
+    return a
+
+
+# --- from the start -------------------------------------------------------------------------------
 
 
 @part
 def write_starts(scan: Scan, start: int, n: int, at: int) -> int:
     """Read columns[:n] from the start and write where there are cuts; return how many then."""
-    automaton, columns, starts, flow = scan.automaton, scan.walk.columns, scan.starts, scan.flow
-    forward, cuts_from = automaton.forward, automaton.shape[CUTS_FROM]
-    row = row_at_last = i64(flow[FLOW_ROW])
+    marks, starts, flow = scan.walk.marks, scan.starts, scan.flow
+    row = write_marks(scan.walk, n, i64(flow[FLOW_ROW]), scan.automaton)
     starts[at] = start  # also if nothing is decided
     count = i64(at)
-    for i in range(n):
-        before = row
-        row = i64(forward[natural(row + i64(columns[i]))])
-        starts[natural(count)] = start + i
-        is_cut = row >= cuts_from
-        count += i64(is_cut)
-        row_at_last = before if is_cut else row_at_last
-    flow[FLOW_ROW] = row_at_last
-    return max(count, at + 1)
-
-
-@kernel
-def write_starts_and_drops(scan: Scan, start: int, n: int, at: int) -> int:
-    """Do the same, and tell of each pretoken whether it is dropped."""
-    automaton, columns, starts, flow = scan.automaton, scan.walk.columns, scan.starts, scan.flow
-    forward, shape, dropped = automaton.forward, automaton.shape, scan.dropped
-    row = row_at_last = i64(flow[FLOW_ROW])
-    starts[at] = start
-    count = natural(at + 1)
-    for i in range(n):
-        before = row
-        row = i64(forward[natural(row + i64(columns[i]))])
-        if row >= shape[CUTS_FROM] and i > 0:  # at the first byte nothing ends that is ours
-            starts[count] = start + i
-            dropped[count - 1] = row >= shape[DROPS_FROM]
-            count += 1
-            row_at_last = before
-    dropped[count - 1] = automaton.ends[row // shape[N_COLUMNS]] & ENDS_DROPPED
-    flow[FLOW_ROW] = row_at_last
+    for k in range(0, n, BLOCK):
+        mask = non_ascii_mask(marks, k)  # MARK_CUT is the highest bit
+        if n - k < BLOCK:
+            mask &= low_bits(n - k)
+        count += write_positions(mask, start + k, starts, count)
+    count = max(count, at + 1)
+    if scan.dropped.size > 0:
+        for k in range(at + 1, count):  # at the first place nothing ends that is ours
+            scan.dropped[natural(k - 1)] = marks[i64(starts[k]) - start] & MARK_DROP
+        ends = scan.automaton.ends[row >> scan.automaton.shape[COLUMN_BITS]]
+        scan.dropped[natural(count - 1)] = ends & ENDS_DROPPED
+    if flow[FLOW_GOES_ON] != 0:
+        flow[FLOW_ROW] = row_before(scan, i64(starts[count - 1]) - start)
     return count
+
+
+@part
+def row_before(scan: Scan, at: int) -> int:
+    """Return the row before the symbol at a place, reading no more than is needed to know it."""
+    automaton, columns = scan.automaton, scan.walk.columns
+    reach = i64(REACH)
+    while reach < at:
+        row = row_near(columns, at, reach, automaton)
+        if row < automaton.shape[ROW_UNKNOWN_FROM]:
+            return row
+        reach *= 4
+    row = i64(scan.flow[FLOW_ROW])
+    for i in range(at):
+        row = i64(automaton.forward[natural(row + i64(columns[i]))])
+    return row
+
+
+@part
+def row_near(columns: U16, at: int, reach: int, automaton: Automaton) -> int:
+    """Return the row before the symbol at a place as far as the `reach` symbols before it tell."""
+    row = i64(automaton.shape[ROW_UNKNOWN_START])
+    for i in range(natural(at - reach), at):
+        row = i64(automaton.forward[natural(row + i64(columns[i]))])
+    return row
+
+
+@part
+def write_marks(walk: Walk, n: int, row: int, automaton: Automaton) -> int:
+    """Read columns[:n] from a row on and write what is at each; return the row behind them."""
+    columns, marks, shape = walk.columns, walk.marks, automaton.shape
+    forward, shift = automaton.forward, shape[MARK_SHIFT]
+    size, i = n // 4, i64(0)
+    if size >= WORTH_FOUR:
+        second = row_near(columns, size, REACH, automaton)
+        third = row_near(columns, 2 * size, REACH, automaton)
+        fourth = row_near(columns, 3 * size, REACH, automaton)
+        if max(second, third, fourth) < shape[ROW_UNKNOWN_FROM]:
+            row = write_marks_in_four(walk, size, row, second, third, fourth, automaton)
+            i = 4 * size
+    while i < n:
+        row = i64(forward[natural(row + i64(columns[natural(i)]))])
+        marks[natural(i)] = row >> shift
+        i += 1
+    return row
+
+
+@part
+def write_marks_in_four(
+    walk: Walk, size: int, a: int, b: int, c: int, d: int, automaton: Automaton
+) -> int:
+    """Read four stretches of `size` columns side by side, before which there are a, b, c and d."""
+    columns, marks = walk.columns, walk.marks
+    forward, shift = automaton.forward, automaton.shape[MARK_SHIFT]
+    second, third, fourth = natural(size), natural(2 * size), natural(3 * size)
+    for i in range(size):
+        a = i64(forward[natural(a + i64(columns[i]))])
+        b = i64(forward[natural(b + i64(columns[second + i]))])
+        c = i64(forward[natural(c + i64(columns[third + i]))])
+        d = i64(forward[natural(d + i64(columns[fourth + i]))])
+        marks[i], marks[second + i] = a >> shift, b >> shift
+        marks[third + i], marks[fourth + i] = c >> shift, d >> shift
+    return d
 
 
 # --- texts longer than a window -------------------------------------------------------------------
@@ -214,7 +308,7 @@ def pretoken_end_automaton(state: int, address: int, pos: int, end: int) -> int:
             return end
         at = stop
     if scan.dropped.size > 0:
-        scan.dropped[0] = automaton.ends[row // shape[N_COLUMNS]] & ENDS_DROPPED
+        scan.dropped[0] = automaton.ends[row >> shape[COLUMN_BITS]] & ENDS_DROPPED
     return end
 
 
