@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import load, scan, startup, threads, worst_case
+from benchmarks import load, scan, startup, threads, train, worst_case
 from benchmarks.figures import Figures, read
 from benchmarks.places import RESULTS, ROOT
 from benchmarks.plots import save_plot
@@ -24,6 +24,7 @@ SECTIONS: dict[str, Callable[[dict[str, object]], str]] = {
     "startup": startup.table,
     "load": load.table,
     "worst_case": worst_case.table,
+    "train": train.table,
 }
 
 
