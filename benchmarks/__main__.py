@@ -7,9 +7,9 @@ from pathlib import Path
 
 from benchmarks import encode, engine
 from benchmarks.catalog import TEXTS, TOKENIZERS
-from benchmarks.command import save
+from benchmarks.command import default_out, save
 from benchmarks.libraries import PEERS
-from benchmarks.places import RESULTS, MissingData
+from benchmarks.places import MissingData
 from benchmarks.states import STATES
 from benchmarks.workloads import QUICK, Settings
 
@@ -19,7 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     plan = plan_of(options)
     try:
-        outcome = measure(plan, options.out)
+        outcome = measure(plan, options.out or default_out("encode", options.quick))
     except MissingData as reason:
         print(f"skipped: {reason}", file=sys.stderr)
         return 0
@@ -47,15 +47,14 @@ def parser() -> argparse.ArgumentParser:
         "--states": list(STATES),
     }
     for name, choices in lists.items():
-        chosen = ["gpt2"] if name == "--tokenizers" else choices
-        made.add_argument(name, nargs="+", choices=choices, default=chosen, metavar="NAME")
+        made.add_argument(name, nargs="+", choices=choices, metavar="NAME", help=", ".join(choices))
     made.add_argument("--rounds", type=int, default=4, help="each is a pass forward and one back")
     made.add_argument("--megabytes", type=float, default=4.0, help="of each text")
     made.add_argument(
-        "--quick", action="store_true", help="seconds, not hours: check the ids, ignore the speeds"
+        "--quick", action="store_true", help="check the ids on one text, ignore the speeds"
     )
     made.add_argument("--plant", metavar="NAME", help="spoil the ids of this library, as a test")
-    made.add_argument("--out", type=Path, default=RESULTS / "encode.json")
+    made.add_argument("--out", type=Path, help="default: results/, or the cache if quick")
     return made
 
 
@@ -63,10 +62,10 @@ def plan_of(options: argparse.Namespace) -> engine.Plan:
     """Return the plan that the options describe."""
     settings = replace(Settings(), text_bytes=int(options.megabytes * 1e6))
     return engine.Plan(
-        libraries=options.libraries,
-        tokenizers=options.tokenizers,
-        texts=options.texts,
-        states=options.states,
+        libraries=options.libraries or list(PEERS),
+        tokenizers=options.tokenizers or ["gpt2"],
+        texts=options.texts or (["web"] if options.quick else list(TEXTS)),
+        states=options.states or list(STATES),
         rounds=1 if options.quick else options.rounds,
         settings=QUICK if options.quick else settings,
         make_environments=not options.quick,

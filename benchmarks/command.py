@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.libraries import PEERS
-from benchmarks.places import RESULTS, MissingData, write_atomically
+from benchmarks.places import CACHE, RESULTS, MissingData, write_atomically
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def command(
     measure: Callable[[Options], dict[str, Any]],
     libraries: tuple[str, ...] = tuple(PEERS),
 ) -> int:
-    """Parse the command line, measure, write results/`name`.json; return the exit status.
+    """Parse the command line, measure, write `name`.json; return the exit status.
 
     `libraries` are those that are measured when the command line names none.
     """
@@ -39,7 +39,7 @@ def command(
     made.add_argument("--tokenizer", default="gpt2")
     made.add_argument("--rounds", type=int, default=3, help="each is a pass forward and one back")
     made.add_argument("--quick", action="store_true", help="small, only to see that it runs")
-    made.add_argument("--out", type=Path, default=RESULTS / f"{name}.json")
+    made.add_argument("--out", type=Path)
     given = made.parse_args()
     rounds = 1 if given.quick else given.rounds
     try:
@@ -47,8 +47,13 @@ def command(
     except MissingData as reason:
         print(f"skipped: {reason}", file=sys.stderr)
         return 0
-    save(result, given.out)
+    save(result, given.out or default_out(name, given.quick))
     return 0
+
+
+def default_out(name: str, quick: bool) -> Path:
+    """Return where a result goes: a quick one must not replace a measured one."""
+    return (CACHE / "quick" if quick else RESULTS) / f"{name}.json"
 
 
 def save(result: dict[str, Any], path: Path) -> None:

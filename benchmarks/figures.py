@@ -11,6 +11,7 @@ from benchmarks.engine import AGAIN
 from benchmarks.intervals import Interval, interval, ratio
 
 OURS = "numbatok"
+UNRATED = ("fresh",)  # the fastest peers cannot empty their memo, so there is no fair ratio
 
 
 class Place(NamedTuple):
@@ -94,7 +95,7 @@ class Figures:
     def lead(self, place: Place, peer: str | None = None) -> Interval | None:
         """Return how many times as fast as `peer`, or as the best one, we are at a place."""
         row, peer = self.counted(place), peer or self.best_peer(place)
-        if OURS not in row or peer not in row:
+        if OURS not in row or peer not in row or place.state in UNRATED:
             return None
         return ratio(row[OURS].speeds, row[peer].speeds)
 

@@ -36,5 +36,5 @@ def _field(path: str, name: str) -> str:
 
 def _vector_extensions() -> list[str]:
     flags = _field("/proc/cpuinfo", "flags").split() + _field("/proc/cpuinfo", "Features").split()
-    wanted = ("sse4_2", "avx2", "avx512bw", "avx512vbmi2", "asimd", "sve2")
+    wanted = ("sse4_2", "avx2", "avx512bw", "avx512_vbmi2", "asimd", "sve2")
     return [flag for flag in wanted if flag in flags]

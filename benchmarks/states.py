@@ -22,6 +22,7 @@ STATES = {
     "warm": "replay",
     "pass": "pass",
     "fresh": "fresh",
+    "new object": "new object",
     "after": "after",
     "call 20": "calls",
     "call 200": "calls",
@@ -120,19 +121,30 @@ def one_pass(load: Load, text: str, other: str, settings: Settings) -> dict[str,
 
 
 def fresh(load: Load, text: str, other: str, settings: Settings) -> dict[str, Measurement]:
-    """Encode chunks, each with nothing learned: forgotten before the call, or a new object."""
+    """Encode chunks with one object whose memo is emptied before each call."""
     library = touched(load)
+    if library.forget is None:
+        raise Unsupported("cannot empty its memo")
     parts = workloads.spread(workloads.chunks(text), settings.fresh_chunks)
     watch, ids = Stopwatch(), []
     for part in parts:
-        if library.forget is None:
-            library = touched(load)
-        else:
-            library.forget()
+        library.forget()
         with watch:
             found = library.encode(part)
         ids.append(found)
     return {"fresh": measured(watch, parts, ids)}
+
+
+def new_object(load: Load, text: str, other: str, settings: Settings) -> dict[str, Measurement]:
+    """Encode chunks, each with an object that was just loaded: the same terms for everyone."""
+    parts = workloads.spread(workloads.chunks(text), settings.fresh_chunks)
+    watch, ids = Stopwatch(), []
+    for part in parts:
+        library = touched(load)
+        with watch:
+            found = library.encode(part)
+        ids.append(found)
+    return {"new object": measured(watch, parts, ids)}
 
 
 def after(load: Load, text: str, other: str, settings: Settings) -> dict[str, Measurement]:
@@ -231,6 +243,7 @@ GROUPS: dict[str, Callable[[Load, str, str, Settings], dict[str, Measurement]]] 
     "replay": replay,
     "pass": one_pass,
     "fresh": fresh,
+    "new object": new_object,
     "after": after,
     "calls": calls,
     "batch": batch,

@@ -2,10 +2,10 @@
 
 from statistics import median
 
-from benchmarks.figures import OURS, Figure, Figures, Place, spread
+from benchmarks.figures import OURS, UNRATED, Figure, Figures, Place, spread
 from benchmarks.intervals import Interval
 
-README_STATES = ("whole", "pass", "fresh", "warm")
+README_STATES = ("whole", "pass", "new object", "warm")
 NOTHING = "–"
 
 
@@ -67,7 +67,7 @@ def readme_tables(figures: Figures) -> str:
         f"`{first}`, one thread, medians of CPU time.",
         comparison(figures, [place for place in large if place in figures.cells]),
         f"Small calls and batches, on `{texts[0]}`.",
-        comparison(figures, [place for place in small if place.state != "after"]),
+        comparison(figures, [place for place in small if place.state not in ("after", *UNRATED)]),
     ]
     if len(figures.values(0)) > 1:
         parts += ["Every tokenizer, against the best peer of each cell.", summary(figures)]

@@ -11,6 +11,7 @@ STATES_OF = {
     "replay": ["whole", "warm"],
     "pass": ["pass"],
     "fresh": ["fresh"],
+    "new object": ["new object"],
     "after": ["after"],
     "calls": ["call 20", "call 200", "call 2000"],
     "batch": ["batch", "batch warm"],
@@ -64,10 +65,12 @@ def test_right_ids_give_counted_cells_and_one_wrong_id_voids_them(toy, group):
     assert sum("differ" in (cell.void or "") for cell in wrong.cells.values()) == expected_voids
 
 
-def test_a_library_that_cannot_forget_is_loaded_anew(toy):
-    outcome = measured(toy("fresh", "cannot forget"))
+def test_a_library_that_cannot_forget_has_no_fresh_cell_but_one_for_new_objects(toy):
+    fresh, new = (measured(toy(group, "cannot forget")) for group in ("fresh", "new object"))
 
-    assert [cell.void for cell in outcome.cells.values()] == [None]
+    assert fresh.cells == {}
+    assert any("cannot empty its memo" in skip["reason"] for skip in fresh.skipped)
+    assert [cell.void for cell in new.cells.values()] == [None]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,8 @@ RUN = run_of(
     cell("rival", seconds=(0.005, 0.005), text="code"),  # 200 MB/s: we lose
     cell("numbatok", text="cjk"),
     cell("rival", seconds=(0.001, 0.001), text="cjk", void="ids differ"),
+    cell("numbatok", "fresh"),
+    cell("rival", "fresh", seconds=(0.05, 0.05)),  # five times as slow, yet no ratio
     cell("numbatok", "call 20"),  # 10 us per call
     cell("rival", "call 20", seconds=(0.004, 0.004)),
 )
@@ -78,6 +80,11 @@ def test_losses_name_every_lost_cell_and_what_is_missing(written):
     assert "| gpt2 | code | whole | 100 | rival 200 | MB/s | 0.50 (0.50-0.50) |" in losses
     assert "| gpt2 | en | call 20 | 10.0 | rival 4.00 | us per call | 0.40 (0.40-0.40) |" in losses
     assert "- quick, gpt2: refused" in losses
+
+
+def test_a_state_without_equal_terms_has_no_ratio(written):
+    assert "| en | fresh | MB/s | 100 | 20.0 | – |" in (written / "TABLES.md").read_text()
+    assert "fresh" not in (written / "README.md").read_text()
 
 
 def test_plot_and_full_table_are_written_and_the_same_again(written):
