@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -31,7 +32,9 @@ class Bar:
     """
 
     def __init__(self) -> None:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():  # in a notebook without ipywidgets the bar is text
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
 
         self._bar: Any = tqdm(unit="B", unit_scale=True, desc="encode", file=sys.stderr)
 
