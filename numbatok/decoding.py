@@ -1,7 +1,10 @@
 """ids -> bytes -> text.
 
-Byte-level decoding runs in a kernel. Other decoders, which few byte-level tokenizers have, run
-token by token in plain Python: they are the reference's own, of which there is one.
+Byte-level decoding runs in a kernel: each id has bytes of its own. For text an added token may have
+others than for `decode_bytes`, because Hugging Face looks at its string, normalized where it is
+searched normalized, and takes one that is spelled in the byte alphabet for bytes. Other decoders,
+which few byte-level tokenizers have, run token by token in plain Python: they are the reference's
+own, of which there is one.
 """
 
 from __future__ import annotations
@@ -9,7 +12,8 @@ from __future__ import annotations
 import codecs
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +21,25 @@ from numpy.typing import NDArray
 from numbatok.character_classes import byte_alphabet
 from numbatok.errors import InvalidType, UnknownIdError
 from numbatok.native import function
-from numbatok.spec import DecodeByteLevel, DecodeFuse, TokenizerSpec
-from numbatok.tables import HOLE, SPECIAL, U8, U32, Vocabulary
+from numbatok.normalization import Normalization
+from numbatok.spec import AddedToken, DecodeByteLevel, DecodeFuse, TokenizerSpec
+from numbatok.tables import HOLE, I64, SPECIAL, U8, U32, Vocabulary
 
 if TYPE_CHECKING:
     from numbatok import reference
+
+
+class Reading(NamedTuple):
+    """The bytes that ids are read as."""
+
+    starts: I64  # [n + 1] the bytes of id i are bytes[starts[i] : starts[i + 1]]
+    bytes: U8
+    special: U8  # [n] 1 for what skip_special leaves out
+
+    @property
+    def lengths(self) -> I64:
+        """How many bytes each id has."""
+        return np.diff(self.starts)
 
 
 class Decoder:
@@ -33,40 +51,53 @@ class Decoder:
         vocabulary: Vocabulary,
         full_spec: Callable[[], TokenizerSpec],
     ) -> None:
-        self._vocabulary, self._full_spec = vocabulary, full_spec
-        self.by_steps = not is_byte_level(spec)  # `decode` is not the text of `decode_bytes`
+        self._spec, self._full_spec = spec, full_spec
+        self.by_steps = not is_byte_level(spec)  # `decode` is not the text of any bytes of its ids
         self._size = len(vocabulary.kinds)
         self._known = (vocabulary.kinds != HOLE).astype(np.uint8)
-        self.special: U8 = ((vocabulary.kinds & SPECIAL) != 0).astype(np.uint8)  # 1 where it is
+        special = ((vocabulary.kinds & SPECIAL) != 0).astype(np.uint8)
         self._none = np.zeros(self._size, np.uint8)
-        self.lengths: NDArray[np.int64] = np.diff(vocabulary.starts)  # bytes of each id
+        self.own = Reading(vocabulary.starts, vocabulary.bytes, special)
+        self.lengths = self.own.lengths  # bytes of each id
+
+    @cached_property
+    def text(self) -> Reading:
+        """What ids are read as for text, unless `by_steps`."""
+        return with_other_bytes(self.own, other_bytes_of_added(self._spec))
 
     def decode(self, ids: Any, skip_special: bool, row: int | None = None) -> str:
         """Return the text of ids."""
         if self.by_steps:
             return self._decode_by_steps(as_ids(ids, row), skip_special, row)
-        return self.decode_bytes(ids, skip_special, row).decode("utf-8", errors="replace")
+        return self.read(self.text, ids, skip_special, row).decode("utf-8", errors="replace")
 
     def decode_bytes(self, ids: Any, skip_special: bool, row: int | None = None) -> bytes:
         """Return the bytes of ids."""
+        return self.read(self.own, ids, skip_special, row)
+
+    def read(self, reading: Reading, ids: Any, skip_special: bool, row: int | None = None) -> bytes:
+        """Return the bytes of ids in one reading of them."""
         numbers = as_ids(ids, row)
-        vocabulary = self._vocabulary
-        place = (numbers.ctypes.data, len(numbers), vocabulary.starts.ctypes.data, self._size)
+        place = (numbers.ctypes.data, len(numbers), reading.starts.ctypes.data, self._size)
         size = function("measure_ids")(*place, self._known.ctypes.data)
         if size < 0:
             raise self.unknown_id(int(numbers[-1 - size]), -1 - size, row)
         text = np.empty(size, np.uint8)
-        skip = self.special if skip_special else self._none
+        skip = reading.special if skip_special else self._none
         written = function("decode_ids")(
-            *place, vocabulary.bytes.ctypes.data, skip.ctypes.data, text.ctypes.data, size
+            *place, reading.bytes.ctypes.data, skip.ctypes.data, text.ctypes.data, size
         )
         return text[:written].tobytes()
+
+    @cached_property
+    def _whole_spec(self) -> TokenizerSpec:
+        return self._full_spec()
 
     def steps(self, skip_special: bool) -> reference.DecodeStream:
         """Return the decoders of the tokenizer's file, for one text."""
         from numbatok import reference
 
-        return reference.DecodeStream(self._full_spec(), skip_special)
+        return reference.DecodeStream(self._whole_spec, skip_special)
 
     def _decode_by_steps(self, ids: U32, skip_special: bool, row: int | None) -> str:
         stream, parts = self.steps(skip_special), []
@@ -81,14 +112,14 @@ class Decoder:
             raise self.unknown_id(i, position, row)
 
     def bytes_of(self, i: int) -> bytes:
-        """Return the bytes of one id."""
+        """Return the bytes of one id that are read as text."""
         self.check(i)
-        starts = self._vocabulary.starts
-        return self._vocabulary.bytes[starts[i] : starts[i + 1]].tobytes()
+        starts = self.text.starts
+        return self.text.bytes[starts[i] : starts[i + 1]].tobytes()
 
     def is_special(self, i: int) -> bool:
-        """Tell whether an id of the vocabulary is a special token."""
-        return bool(self.special[i])
+        """Tell whether an id of the vocabulary is left out with skip_special."""
+        return bool(self.text.special[i])
 
     def unknown_id(self, i: int, position: int | None, row: int | None) -> UnknownIdError:
         """Return the error of an id that is not in the vocabulary."""
@@ -101,18 +132,60 @@ class Decoder:
 
 
 def is_byte_level(spec: TokenizerSpec) -> bool:
-    """Tell whether the text of ids is simply that of their bytes.
+    """Tell whether the text of ids is that of bytes which each id has.
 
-    Hugging Face reads an added token that is spelled in the byte alphabet as bytes, too: then it
-    is not, unless the token is ASCII.
+    What is fused before it is read at once: then one token decides how all are read.
     """
-    steps = [step for step in spec.decoders if not isinstance(step, DecodeFuse)]
-    alphabet = set(map(chr, byte_alphabet().tolist()))
-    return steps == [DecodeByteLevel()] and not any(
-        not token.content.isascii() and alphabet.issuperset(token.content)
-        for token in spec.added_tokens
-        if spec.engine == "tokenizers"
-    )
+    fuses = [isinstance(step, DecodeFuse) for step in spec.decoders[1:]]
+    return spec.decoders[:1] == (DecodeByteLevel(),) and all(fuses)
+
+
+def other_bytes_of_added(spec: TokenizerSpec) -> dict[int, tuple[bytes, bool]]:
+    """Return the bytes of added tokens that are read as others than their own, and if special."""
+    if spec.engine != "tokenizers":
+        return {}
+    normalization = Normalization(spec.normalizers)
+    specials = {token.content for token in spec.added_tokens if token.special}
+    found = {}
+    for token in spec.added_tokens:
+        string = token.content
+        if token.normalized and string:
+            string = normalization.apply(string.encode()).decode()
+        read = _bytes_of_string(string), string in specials
+        if read != _own_bytes(token):
+            found[token.id] = read
+    return found
+
+
+def _own_bytes(token: AddedToken) -> tuple[bytes, bool]:
+    return token.content.encode(), token.special
+
+
+_BYTES = {chr(point): byte for byte, point in enumerate(byte_alphabet().tolist())}
+
+
+def _bytes_of_string(string: str) -> bytes:
+    """Return the bytes that a string of the byte alphabet spells, or its UTF-8."""
+    if string.isascii():  # printable characters spell themselves, others are not in the alphabet
+        return string.encode()
+    try:
+        return bytes([_BYTES[character] for character in string])
+    except KeyError:
+        return string.encode()
+
+
+def with_other_bytes(own: Reading, others: dict[int, tuple[bytes, bool]]) -> Reading:
+    """Return a reading in which some ids have other bytes."""
+    if not others:
+        return own
+    special, lengths = own.special.copy(), own.lengths.copy()
+    parts, done = [], 0
+    for i, (data, is_special) in sorted(others.items()):
+        parts += [own.bytes[done : own.starts[i]], np.frombuffer(data, np.uint8)]
+        done = own.starts[i + 1]
+        special[i], lengths[i] = is_special, len(data)
+    starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    return Reading(starts, np.concatenate([*parts, own.bytes[done:]]), special)
 
 
 def as_ids(ids: Any, row: int | None = None) -> U32:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import numbatok
 from numbatok.errors import InvalidType, UnknownIdError
+from tests.formats.documents import BYTE_LEVEL, added, document, read
 
 
 def test_bytes_come_back(gpt2):
@@ -106,3 +108,61 @@ def test_an_added_token_of_the_byte_alphabet_decodes_as_hugging_face_does():
     for ids, tokens in (([50257], ["é"]), ([50258, 64], ["中", "a"])):
         assert tokenizer.decode(ids) == decoder.decode(tokens)
         assert tokenizer.decode_bytes(ids) == "".join(tokens).encode()
+
+
+# as tokenizers 0.23.3 reads them: HELLO is searched in lower case and is then no special token,
+# and what is spelled in the byte alphabet is bytes
+READ = {
+    258: ("hello a", "hello a"),
+    259: ("\ufffd1", "\ufffd1"),
+    260: ("</s>", ""),
+    261: ("\ufffda", "\ufffda"),
+}
+
+
+@pytest.fixture(scope="module")
+def renamed():
+    tokens = [
+        added("HELLO a", 258, normalized=True, special=True),
+        added("õ1", 259),
+        added("</s>", 260, special=True),
+        added("éA", 261, normalized=True),
+    ]
+    return document(normalizer={"type": "Lowercase"}, added_tokens=tokens)
+
+
+def test_added_tokens_are_read_as_the_library_reads_them(renamed):
+    tokenizer = numbatok.tokenizer._from_spec(read(renamed))
+    for i, (kept, skipped) in READ.items():
+        assert (tokenizer.decode([i]), tokenizer.decode([i], True)) == (kept, skipped)
+        stream = tokenizer.decode_stream()
+        assert stream.push(i) + stream.flush() == kept
+    assert tokenizer.decode_bytes([258, 259]) == "HELLO aõ1".encode()
+    library = pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(renamed))
+    ids = [97, *READ, 98]
+    for skip in (False, True):
+        assert library.decode(ids, skip_special_tokens=skip) == tokenizer.decode(ids, skip)
+
+
+def test_a_column_is_decoded_as_rows_are(renamed):
+    pa = pytest.importorskip("pyarrow")
+    fuse_first = renamed | {"decoder": {"type": "Sequence", "decoders": [{"type": "Fuse"}]}}
+    for value in (renamed, fuse_first, renamed | {"decoder": None}):
+        tokenizer = numbatok.tokenizer._from_spec(read(value))
+        column = pa.array([[97, *READ], None, [], [260, 97]])
+        for skip in (False, True):
+            rows = [
+                None if ids is None else tokenizer.decode(ids, skip) for ids in column.to_pylist()
+            ]
+            assert tokenizer.decode_arrow(column, skip_special=skip).to_pylist() == rows
+
+
+def test_what_is_fused_first_is_read_at_once():
+    """One token that is not spelled in the byte alphabet: then all are their own UTF-8."""
+    decoder = {"type": "Sequence", "decoders": [{"type": "Fuse"}, BYTE_LEVEL]}
+    value = document(decoder=decoder, added_tokens=[added("</s> ", 258)])
+    tokenizer = numbatok.tokenizer._from_spec(read(value))
+    library = pytest.importorskip("tokenizers").Tokenizer.from_str(json.dumps(value))
+    ids = library.encode("é\n</s> é").ids
+    assert tokenizer.decode(ids) == library.decode(ids, skip_special_tokens=False)
+    assert tokenizer.decode(ids[:2]) == "é" == library.decode(ids[:2], skip_special_tokens=False)

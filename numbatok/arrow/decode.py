@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,6 +54,8 @@ def _decoded(array: pa.Array, first_row: int, tokenizer: Tokenizer, skip_special
     if pa.types.is_null(array.type):
         return pa.nulls(len(array), pa.large_string())
     ids, offsets = _rows_of_ids(array, first_row)
+    if tokenizer._decoder.by_steps:
+        return _decoded_by_steps(array, ids, offsets, first_row, tokenizer, skip_special)
     parts, ends = [], np.zeros(len(array) + 1, np.int64)
     for first, last in _blocks(offsets):
         block = ids[offsets[first] : offsets[last]]
@@ -66,6 +69,26 @@ def _decoded(array: pa.Array, first_row: int, tokenizer: Tokenizer, skip_special
     binary = pa.Array.from_buffers(pa.large_binary(), len(array), buffers)
     text = replaced(binary, lambda data, _row: data.decode(errors="replace").encode())
     return text.cast(pa.large_string())
+
+
+def _decoded_by_steps(
+    array: pa.Array,
+    ids: U32,
+    offsets: NDArray[np.int64],
+    first_row: int,
+    tokenizer: Tokenizer,
+    skip_special: bool,
+) -> pa.Array:
+    """Return the text of rows whose ids have no bytes of their own."""
+    import pyarrow as pa
+
+    decoder = tokenizer._decoder
+    rows = pairwise(offsets.tolist())
+    texts = [
+        decoder.decode(ids[first:last], skip_special, first_row + row)
+        for row, (first, last) in enumerate(rows)
+    ]
+    return pa.array(texts, pa.large_string(), mask=array.is_null().to_numpy(zero_copy_only=False))
 
 
 def _rows_of_ids(array: pa.Array, first_row: int) -> tuple[U32, NDArray[np.int64]]:
@@ -118,13 +141,13 @@ def _bytes_of(
     """Return the bytes of ids and how many each one has. Errors: UnknownIdError names the row."""
     decoder = tokenizer._decoder
     try:
-        data = decoder.decode_bytes(ids, skip_special)
+        data = decoder.read(decoder.text, ids, skip_special)
     except UnknownIdError:
         for row in range(first, len(offsets) - 1):
             row_ids = ids[offsets[row] - offsets[first] : offsets[row + 1] - offsets[first]]
             decoder.decode_bytes(row_ids, skip_special, first_row + row)
         raise
-    lengths = decoder.lengths[ids]
+    lengths = decoder.text.lengths[ids]
     if skip_special:
-        lengths[decoder.special[ids] != 0] = 0
+        lengths[decoder.text.special[ids] != 0] = 0
     return data, lengths
