@@ -77,6 +77,7 @@ def measure(task: str, options: argparse.Namespace) -> dict[str, Any]:
                 print(f"skipped {name}: {skipped[name]}", file=sys.stderr)
                 continue
             found.setdefault(name, []).append(json.loads(ran.stdout.splitlines()[-1]))
+            print(f"{task}: {name} {found[name][-1]['seconds']}", file=sys.stderr, flush=True)
     digests = {cell["digest"] for cells in found.values() for cell in cells} - {""}
     void = "" if len(digests) <= 1 else "the rivals do not have the same ids"
     return {"task": task, "cells": found, "skipped": skipped, "void": void}

@@ -197,6 +197,8 @@ def _shown(value: object) -> str:
 def _advice(value: object, row: int | None) -> str:
     if row is None and isinstance(value, (list, tuple)):
         return "; for several texts use encode_batch"
+    if hasattr(value, "as_py"):  # a scalar of pyarrow
+        return "; for an Arrow column use encode_arrow"
     return ""
 
 

@@ -207,6 +207,13 @@ def test_columns_of_other_types_are_named_with_the_fix(gpt2):
     print(f"{len(cases)} refusals checked")
 
 
+def test_encode_batch_points_to_encode_arrow(gpt2):
+    with pytest.raises(
+        InvalidType, match=r"row 0 is .*StringScalar.* for an Arrow column use enco"
+    ):
+        gpt2.encode_batch(pa.array(["a"]))
+
+
 def test_uint16_and_32_bit_offsets(gpt2, monkeypatch):
     column = pa.array(TEXTS)
     narrow = gpt2.encode_arrow(column, "plain", id_type="uint16", list_type="list")
