@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from unicode_probes import SCALARS, text_of, tokenizers
+from tests.unicode_probes import SCALARS, text_of, tokenizers
 
 from numbatok.unicode import normalization as tables
 from numbatok.unicode.normalization import (

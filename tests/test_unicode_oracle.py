@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from unicode_probes import (
+from tests.unicode_probes import (
     SCALARS,
     class_differences,
     cut_differences,

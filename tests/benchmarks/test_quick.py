@@ -7,7 +7,6 @@ from benchmarks.__main__ import main
 from benchmarks.places import SHARED
 
 pytestmark = [
-    pytest.mark.oracle,
     pytest.mark.skipif(not SHARED.exists(), reason=f"{SHARED} with the texts is not here"),
     *(
         pytest.mark.skipif(find_spec(name) is None, reason=f"{name} is not installed")

@@ -111,7 +111,6 @@ def test_published_files_equal_mistral_nemo(name, vocab_file):
     print(f"{len(ours)} ids equal")
 
 
-@pytest.mark.oracle
 def test_ids_equal_mistral_common(vocab_file, corpus):
     tekkenizer = pytest.importorskip("mistral_common.tokens.tokenizers.tekken").Tekkenizer
     path = vocab_file("mistral-tekken", "tekken_240911.json")

@@ -297,10 +297,10 @@ def test_patterns_made_to_explode_stay_linear(pattern):
     regex = parse_regex(pattern, "tokenizers")
     taken = []
     for length in (2_000, 8_000):
-        start = time.perf_counter()
+        start = time.process_time()
         assert list(regex.matches(characters("a" * length))) == []
-        taken.append(time.perf_counter() - start)
-    assert taken[1] < 12 * taken[0], (
+        taken.append(time.process_time() - start)
+    assert taken[1] < 12 * taken[0] + 0.1, (
         f"4 times the text took {taken[1] / taken[0]:.0f} times as long"
     )
 

@@ -195,7 +195,7 @@ def test_killed_at_any_moment(tmp_path):
     for _ in range(30):
         child = start(tmp_path / "kept", path)
         try:
-            child.wait(chosen.uniform(0.05, 0.35) if n_killed < 6 else 60)
+            child.wait(chosen.uniform(0.0, 0.15) if n_killed < 6 else 60)
         except subprocess.TimeoutExpired:
             child.send_signal(signal.SIGKILL)
             n_killed += 1
