@@ -45,6 +45,52 @@ def test_byte_mask():
         assert vector.byte_mask.plain(text, pos, 39) == call(text, pos, 39)
 
 
+@pytest.mark.parametrize("first, last", [(0, 255), (0x80, 0xBF), (0xC2, 0xDF), (0x41, 0x41)])
+def test_range_mask(first, last):
+    call = compiled(vector.range_mask)
+    text = rng.permutation(np.tile(np.arange(256, dtype=np.uint8), 3))
+    for pos in range(0, 700, 7):
+        assert vector.range_mask.plain(text, pos, first, last) == call(text, pos, first, last)
+
+
+@pytest.mark.parametrize("fold, wanted", [(0x20, ord("s")), (0, ord("S")), (0, 0xC5)])
+def test_folded_mask(fold, wanted):
+    call = compiled(vector.folded_mask)
+    text = rng.permutation(np.tile(np.arange(256, dtype=np.uint8), 3))
+    for pos in range(0, 700, 7):
+        assert vector.folded_mask.plain(text, pos, fold, wanted) == call(text, pos, fold, wanted)
+
+
+@pytest.mark.parametrize("bits", [1, 0x80, 0x22, 0xFF])
+def test_any_bits_mask(bits):
+    call = compiled(vector.any_bits_mask)
+    text = rng.permutation(np.tile(np.arange(256, dtype=np.uint8), 3))
+    for pos in range(0, 700, 7):
+        assert vector.any_bits_mask.plain(text, pos, bits) == call(text, pos, bits)
+
+
+def test_choose_bytes():
+    call = compiled(vector.choose_bytes)
+    for mask in masks():
+        expected, actual = np.zeros(100, np.uint8), np.zeros(100, np.uint8)
+        vector.choose_bytes.plain(mask, 7, 200, expected, 3)
+        call(mask, 7, 200, actual, 3)
+        assert expected.tolist() == actual.tolist()
+        assert actual[:3].sum() == actual[67:].sum() == 0
+
+
+def test_fill_runs():
+    call = compiled(vector.fill_runs)
+    for members in masks():
+        firsts = int(members) & ~(int(members) << 1)
+        for chosen in masks()[:20]:
+            seeds = u64(firsts & int(chosen))
+            result = int(call(seeds, members))
+            assert vector.fill_runs.plain(seeds, members) == result
+            assert result & ~(result << 1) == int(seeds)  # the runs that start at a seed
+            assert result & ~int(members) == 0
+
+
 @pytest.mark.parametrize("name", BIT_NAMES)
 def test_bits(name):
     primitive = getattr(vector, name)

@@ -17,8 +17,6 @@ every start but the last is final.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from numbatok._jit import entry, i64, kernel, part, u64
@@ -62,21 +60,15 @@ STOPS = NUMBER | IDEOGRAPH  # an earlier split has ended the text before these
 ) = range(12)
 
 
-class Rules(NamedTuple):
-    """Nothing: there is one pattern in the family."""
-
-    nothing: int
-
-
 @part
-def read_rules(parameters: I64) -> Rules:
-    """Return the rules of the pattern."""
-    return Rules(i64(0))
+def read_rules(parameters: I64) -> int:
+    """Return 0: there is one pattern in the family."""
+    return i64(0)
 
 
 @part
 def block_starts(
-    text: U8, pos: int, block: Block, kinds: U8, before: np.uint64, rules: Rules
+    text: U8, pos: int, block: Block, kinds: U8, before: np.uint64, rules: int
 ) -> tuple[np.uint64, np.uint64, np.uint64]:
     """Return the starts in a block, where they are unsure, and what is before the next one."""
     last = u64(block.size - 1)
@@ -130,7 +122,7 @@ def block_starts(
 
 @kernel
 def pretoken_end(
-    text: U8, pos: int, end: int, goes_on: int, rules: Rules, classes: CharacterClasses
+    text: U8, pos: int, end: int, goes_on: int, rules: int, classes: CharacterClasses
 ) -> int:
     """Return where the pretoken at pos ends; `end` if the text goes on there and it may too."""
     kind, length = read_character(text, pos, end, goes_on, classes)
