@@ -1,77 +1,105 @@
 r"""Certified cuts: positions at which a text may be cut without changing its ids.
 
-A cut between two pretokens is safe for the supported patterns if neither side can tell that the
-other is gone: what stands before the cut is a letter, so its pretoken ends there whatever follows
-that is no letter, mark or apostrophe; what stands after it starts a pretoken, and no pattern looks
-back. Not every pretoken boundary is safe: "\n\nA" has one after the first line feed, but alone
-"\n\n" is one pretoken.
+A cut between two pretokens is safe for a pattern if neither side can tell that the other is gone:
+what stands before it ends a pretoken there whether the text ends or what follows it follows; what
+stands after it starts a pretoken, and no pattern looks back. Not every pretoken boundary is safe:
+"\n\nA" has one after the first line feed, but alone "\n\n" is one pretoken.
+
+    CUT_WORDS        letter | space letter, all ASCII
+    CUT_COMMAS       ideograph | ideographic comma or full stop
+    CUT_WIDE_WORDS   what is no white space | space, letter beyond ASCII
+
+In every family a space after what is no white space starts a pretoken, and no rule takes it to what
+is before it but bloom's for what is between words, which leaves a space to the word after it. An
+ideograph is a letter, and a comma is none: they are never in one pretoken. The tests compare the
+pretokens of the whole with those of the parts for every family (`Pattern.cuts`); for an automaton
+CUT_WORDS and CUT_COMMAS are shown on its tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.spec import AddedToken
-from numbatok.tables import MAY_CUT, PLAIN, U8, Automaton
+from numbatok.tables import CUT_COMMAS, CUT_WIDE_WORDS, CUT_WORDS, MAY_CUT, PLAIN, U8, Automaton
+
+if TYPE_CHECKING:
+    from numbatok.pattern import Pattern
 
 REACH = 1 << 16  # bytes that are searched for a cut; without one the part grows
+IN_ALL = CUT_WORDS | CUT_COMMAS  # what is shown for an automaton
 
-_IS_LETTER = np.zeros(256, bool)
-_IS_LETTER[[*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1)]] = True
 _SPACE = ord(" ")
+
+
+def _bytes_where(*ranges: tuple[int, int]) -> NDArray[np.bool_]:
+    table = np.zeros(256, bool)
+    for first, last in ranges:
+        table[first : last + 1] = True
+    return table
+
+
+_IS_LETTER = _bytes_where((ord("A"), ord("Z")), (ord("a"), ord("z")))
 # U+5000 to U+8FFF, all of them letters, start with these bytes; U+FF0C, U+3001, U+3002 are commas
-_IDEOGRAPHS = np.zeros(256, bool)
-_IDEOGRAPHS[0xE5:0xE9] = True
+_IDEOGRAPHS = _bytes_where((0xE5, 0xE8))
 _COMMAS = (b"\xef\xbc\x8c", b"\xe3\x80\x81", b"\xe3\x80\x82")
+# Latin, Greek, Cyrillic, Hebrew, the scripts of India, Hangul: no white space, no stop of bloom's
+_WIDE_LEADS = _bytes_where((0xC3, 0xD7), (0xE0, 0xE0), (0xEA, 0xED))
+# A white character beyond ASCII ends with one of each; controls below the space may be white too.
+_WHITE_LAST = _bytes_where((0x80, 0x8A), (0x9F, 0xA0), (0xA8, 0xA9), (0xAF, 0xAF))
+_WHITE_BEFORE_LAST = _bytes_where((0xC2, 0xC2), (0x9A, 0x9A), (0x80, 0x81))
+_IS_BLANK = _bytes_where((0x00, ord(" ")))
 
 
-def find_cut(text: U8, pos: int, end: int) -> int:
-    """Return the first safe cut in text[pos:end] within REACH, or `end`.
+def cut_kinds(pattern: Pattern, automaton: Automaton) -> int:
+    """Return which cuts are safe for a pattern: bits, 0 for none."""
+    if pattern.chain is None:
+        return pattern.cuts
+    return IN_ALL if automaton.shape[MAY_CUT] else 0
 
-    Safe are: letter | space letter, all ASCII; ideograph | ideographic comma or full stop.
-    """
-    window = text[max(pos, 3) : min(end, pos + REACH)]
-    first = max(pos, 3)
-    if window.size < 3:
+
+def find_cut(text: U8, pos: int, end: int, kinds: int = IN_ALL) -> int:
+    """Return the first safe cut in text[pos:end] within REACH, or `end`."""
+    first, stop = max(pos, 3), min(end, pos + REACH)
+    if stop - first < 3:
         return end
-    before = text[first - 1 : first - 1 + window.size - 2]
-    spaced = _IS_LETTER[before] & (window[:-2] == _SPACE) & _IS_LETTER[window[1:-1]]
-    found = [int(np.argmax(spaced))] if spaced.any() else []
-    leads = _IDEOGRAPHS[text[first - 3 : first - 3 + window.size - 2]]
-    for comma in _COMMAS:
-        a, b, c = comma
-        here = leads & (window[:-2] == a) & (window[1:-1] == b) & (window[2:] == c)
-        here &= (before & 0xC0) == 0x80
-        if here.any():
-            found.append(int(np.argmax(here)))
-    return first + min(found) if found else end
-
-
-def may_cut(automaton: Automaton) -> bool:
-    """Tell whether the cuts are safe for a pattern; for an automaton that was shown on its tables.
-
-    For the families, which have none, they are.
-    """
-    return automaton.back.size == 0 or bool(automaton.shape[MAY_CUT])
+    window = text[first - 3 : stop]
+    before, here, after, last = window[2:-3], window[3:-2], window[4:-1], window[5:]
+    found = np.zeros(len(here), bool)
+    if kinds & CUT_WORDS:
+        found |= _IS_LETTER[before] & (here == _SPACE) & _IS_LETTER[after]
+    if kinds & CUT_WIDE_WORDS:
+        white = _WHITE_LAST[before] & _WHITE_BEFORE_LAST[window[1:-4]] | _IS_BLANK[before]
+        found |= ~white & (here == _SPACE) & _WIDE_LEADS[after]
+    if kinds & CUT_COMMAS:
+        ideograph = _IDEOGRAPHS[window[:-5]] & ((before & 0xC0) == 0x80)
+        for comma in _COMMAS:
+            a, b, c = comma
+            found |= ideograph & (here == a) & (after == b) & (last == c)
+    return first + int(np.argmax(found)) if found.any() else end
 
 
 def can_cut(tokens: Sequence[AddedToken], actions: U8) -> bool:
     """Tell whether no added token that a call looks for can reach over a cut."""
+    every = IN_ALL | CUT_WIDE_WORDS
     for token, action in zip(tokens, actions.tolist(), strict=False):
         if action == PLAIN:
             continue
         if token.lstrip or token.rstrip or token.single_word:
             return False
-        content = np.frombuffer(b"   " + token.content.encode() + b"   ", np.uint8)
-        if find_cut(content, 3, content.size) < content.size:
-            return False
+        for after in ("   ", "a  ", "\u0430  ", "\u3002"):  # what may stand after a cut
+            content = f"   {token.content}".encode()
+            text = np.frombuffer(content + after.encode(), np.uint8)
+            if find_cut(text, 3, text.size, every) < len(content):
+                return False
     return True
 
 
-def cut_points(text: U8, ends: NDArray[np.int64], n_parts: int) -> list[int]:
+def cut_points(text: U8, ends: NDArray[np.int64], n_parts: int, kinds: int) -> list[int]:
     """Return where to cut documents so that parts of about equal size can be made."""
     cuts = []
     for part in range(1, n_parts):
@@ -81,7 +109,7 @@ def cut_points(text: U8, ends: NDArray[np.int64], n_parts: int) -> list[int]:
         end = int(ends[document]) if document < len(ends) else text.size
         if end - start <= text.size // (4 * n_parts):
             continue  # parts are made of whole documents here
-        cut = find_cut(text, max(target, start + 3), end)
+        cut = find_cut(text, max(target, start + 3), end, kinds)
         if start < cut < end:
             cuts.append(cut)
     return sorted(set(cuts))

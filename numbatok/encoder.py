@@ -42,7 +42,7 @@ class Encoder:
 
     def __init__(self, tables: Tables, pattern: Pattern, preparation: Preparation) -> None:
         self.tables, self.preparation = tables, preparation
-        self._pattern = pattern
+        self.pattern = pattern
         self._states: list[ThreadState] = []
         self._encode_text = function("encode_text")
         self._encode_documents = function("encode_documents")
@@ -52,7 +52,7 @@ class Encoder:
         try:
             state = self._states.pop()
         except IndexError:
-            state = ThreadState(self.tables, self._pattern)
+            state = ThreadState(self.tables, self.pattern)
         if state.policy is not policy:
             state.follow(policy, policy.actions, policy.ill_formed)
         return state

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.cuts import can_cut, cut_points, may_cut
+from numbatok.cuts import can_cut, cut_kinds, cut_points
 from numbatok.encoder import NO_LIMIT, Encoder, Job
 from numbatok.native import address, compile_driver, function, interpreted
 from numbatok.policy import Policy, Refusal
@@ -149,9 +149,9 @@ def _encode_parts(
     together = PARTS_PER_THREAD * n_threads()
     n_parts = max(together, text.size // PART_BYTES)
     cuts: list[int] = []
-    allowed = may_cut(encoder.tables.automaton) and can_cut(tokens, policy.actions)
-    if after is None and allowed:
-        cuts = cut_points(text, ends, n_parts)
+    kinds = cut_kinds(encoder.pattern, encoder.tables.automaton)
+    if after is None and kinds and can_cut(tokens, policy.actions):
+        cuts = cut_points(text, ends, n_parts, kinds)
     whole = _Whole(text, ends, cuts, counting, after)
     bounds = np.searchsorted(whole.pieces, [text.size * p // n_parts for p in range(1, n_parts)])
     spans = list(pairwise(np.unique([0, *bounds.tolist(), len(whole.pieces)]).tolist()))

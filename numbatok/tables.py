@@ -312,5 +312,7 @@ SCAN_WINDOW, PRETOKEN_END, N_FUNCTIONS = range(3)
     N_CONTROL,
 ) = range(10)
 
+CUT_WORDS, CUT_COMMAS, CUT_WIDE_WORDS = 1, 2, 4  # bits: where a text may be cut, as in `cuts`
+
 # Why the driver came back to Python.
 DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED = range(6)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.spec import PreTokenizer
+from numbatok.tables import CUT_COMMAS, CUT_WIDE_WORDS, CUT_WORDS
 
 Classes = NDArray[np.uint8]
 
@@ -31,6 +32,7 @@ class Pattern:
                          byte alphabet
     punctuation          the class of an ill-formed byte that counts as punctuation
     parameters           Scan.parameters: how it differs from others of its family
+    cuts                 where a text may be cut without changing a pretoken, as in `cuts`
     chain                the pre-tokenizers that the automaton is made of; None for a family
     engine               that of TokenizerSpec, for the chain
     """
@@ -41,6 +43,7 @@ class Pattern:
     class_of_points: Callable[[], Classes]
     punctuation: int = OTHER
     parameters: tuple[int, ...] = ()
+    cuts: int = CUT_WORDS | CUT_COMMAS | CUT_WIDE_WORDS
     chain: tuple[PreTokenizer, ...] | None = None
     engine: str = "tokenizers"
 
@@ -88,7 +91,7 @@ def automaton(chain: tuple[PreTokenizer, ...], engine: str) -> Pattern:
     """Return the pattern that runs pre-tokenizers of no family, compiled, on an engine's terms."""
     return Pattern(
         "automaton", "scan_automaton", "pretoken_end_automaton", no_classes, 0,
-        chain=chain, engine=engine,
+        cuts=0, chain=chain, engine=engine,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbatok import parallel
 from numbatok.compile import build_tables
-from numbatok.cuts import cut_points, may_cut
+from numbatok.cuts import cut_kinds, cut_points
 from numbatok.encoder import BUDGET, Job
 from numbatok.errors import TrainingError
 from numbatok.kernels.train_tables import COUNTS_FULL, MORE_TEXT
@@ -190,8 +190,8 @@ class Counter:
 
     def _cut(self, text: U8, ends: I64, base: int, is_open: bool) -> list[Part]:
         n_parts = parallel.n_parts(text.size)
-        allowed = n_parts > 1 and may_cut(self._scan_tables.automaton)
-        cuts = cut_points(text, ends, n_parts) if allowed else []
+        kinds = cut_kinds(self._pattern, self._scan_tables.automaton) if n_parts > 1 else 0
+        cuts = cut_points(text, ends, n_parts, kinds) if kinds else []
         pieces = np.sort(np.concatenate([ends, np.array(cuts, np.int64)])) if cuts else ends
         targets = [text.size * p // n_parts for p in range(1, n_parts)]
         bounds = np.unique([0, *np.searchsorted(pieces, targets).tolist(), len(pieces)]).tolist()
