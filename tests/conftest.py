@@ -58,6 +58,19 @@ def gpt2():
     return numbatok.load("gpt2")
 
 
+@pytest.fixture
+def cli(capfdbinary):
+    """Return a function that runs a command line here: exit code, output, errors."""
+    from numbatok.cli import main
+
+    def run(*arguments):
+        code = main([str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return code, out, err.decode()
+
+    return run
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     """On CI a comparison with a library may not be skipped while its data is there."""

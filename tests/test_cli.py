@@ -14,18 +14,6 @@ HELLO = [15496, 11, 995]
 
 
 @pytest.fixture
-def run(capfdbinary):
-    """Run a command in this process; return exit code, output and errors."""
-
-    def run_command(*arguments):
-        code = main([str(argument) for argument in arguments])
-        out, err = capfdbinary.readouterr()
-        return code, out, err.decode()
-
-    return run_command
-
-
-@pytest.fixture
 def start():
     """Start a command in a process of its own."""
 
@@ -46,31 +34,31 @@ def text_file(folder, name="text.txt", data=b"Hello, world"):
 # --- encode and decode ----------------------------------------------------------------------------
 
 
-def test_encode_writes_a_line_per_text(run, tmp_path):
+def test_encode_writes_a_line_per_text(cli, tmp_path):
     first, second = text_file(tmp_path), text_file(tmp_path, "b.txt", b"a\nb")
 
-    assert run("encode", "--text", "Hello, world", "--text", "a") == (0, b"15496 11 995\n64\n", "")
-    assert run("encode", first, second) == (0, b"15496 11 995\n64 198 65\n", "")
-    assert run("encode", "--lines", second) == (0, b"64\n65\n", "")
-    assert run("encode", tmp_path / "*.txt")[1] == b"64 198 65\n15496 11 995\n"
+    assert cli("encode", "--text", "Hello, world", "--text", "a") == (0, b"15496 11 995\n64\n", "")
+    assert cli("encode", first, second) == (0, b"15496 11 995\n64 198 65\n", "")
+    assert cli("encode", "--lines", second) == (0, b"64\n65\n", "")
+    assert cli("encode", tmp_path / "*.txt")[1] == b"64 198 65\n15496 11 995\n"
 
 
 @pytest.mark.parametrize("name", ["ids.npy", "ids.bin", "ids.jsonl", "ids.txt"])
 @pytest.mark.parametrize("data", [b"Hello, world\r\n\xff\x00 bye\n", b""])
-def test_what_encode_writes_decode_reads_back(run, tmp_path, name, data):
+def test_what_encode_writes_decode_reads_back(cli, tmp_path, name, data):
     source, ids, back = text_file(tmp_path, data=data), tmp_path / name, tmp_path / "back"
 
-    assert run("encode", source, "-o", ids) == (0, b"", "")
-    assert run("decode", ids, "-o", back) == (0, b"", "")
+    assert cli("encode", source, "-o", ids) == (0, b"", "")
+    assert cli("decode", ids, "-o", back) == (0, b"", "")
     assert back.read_bytes() == data
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(["text.txt", name, "back"])
 
 
-def test_formats_hold_the_same_ids(run, tmp_path):
+def test_formats_hold_the_same_ids(cli, tmp_path):
     source = text_file(tmp_path)
     for name in ("a.npy", "a.bin", "a.json"):
-        assert run("encode", source, source, "-o", tmp_path / name)[0] == 0
-    assert run("encode", source, source, "-o", tmp_path / "b.bin", "--dtype", "uint16")[0] == 0
+        assert cli("encode", source, source, "-o", tmp_path / name)[0] == 0
+    assert cli("encode", source, source, "-o", tmp_path / "b.bin", "--dtype", "uint16")[0] == 0
 
     array = np.load(tmp_path / "a.npy")
     assert array.dtype == np.uint32 and array.tolist() == HELLO * 2
@@ -78,7 +66,7 @@ def test_formats_hold_the_same_ids(run, tmp_path):
     assert np.fromfile(tmp_path / "b.bin", "<u2").tolist() == HELLO * 2
     objects = [json.loads(line) for line in (tmp_path / "a.json").read_text().splitlines()]
     assert objects == [{"source": str(source), "ids": HELLO}] * 2
-    assert json.loads(run("encode", "--json", "--lines", source)[1]) == {
+    assert json.loads(cli("encode", "--json", "--lines", source)[1]) == {
         "source": str(source),
         "line": 1,
         "ids": HELLO,
@@ -94,55 +82,55 @@ def test_ids_that_do_not_fit_are_refused(tmp_path):
         ArrayWriter(file, np.dtype("<u2")).write([], join_rows([np.array([70000], np.uint32)]))
 
 
-def test_decode_reads_text_and_names_what_is_no_id(run, tmp_path):
+def test_decode_reads_text_and_names_what_is_no_id(cli, tmp_path):
     ids = text_file(tmp_path, "ids", b"15496 11 995\n64\n")
 
-    assert run("decode", ids)[1] == b"Hello, worlda"
-    assert run("decode", "--lines", ids)[1] == b"Hello, world\na\n"
-    assert run("decode", text_file(tmp_path, "s", b"64 50256"), "--skip-special")[1] == b"a"
+    assert cli("decode", ids)[1] == b"Hello, worlda"
+    assert cli("decode", "--lines", ids)[1] == b"Hello, world\na\n"
+    assert cli("decode", text_file(tmp_path, "s", b"64 50256"), "--skip-special")[1] == b"a"
     cases = {
         b"1 two": "line 1: 'two' is no id",
         b"1\n99999": "text 2: id 99999 at position 0 is unknown",
         b"-1": "'-1' is no id",
     }
     for data, message in cases.items():
-        code, out, err = run("decode", text_file(tmp_path, "bad", data), "-o", tmp_path / "out")
+        code, out, err = cli("decode", text_file(tmp_path, "bad", data), "-o", tmp_path / "out")
         assert (code, out) == (1, b"") and message in err
         assert not (tmp_path / "out").exists()
-    code, _, err = run("decode", text_file(tmp_path, "bad.npy", b"no array"))
+    code, _, err = cli("decode", text_file(tmp_path, "bad.npy", b"no array"))
     assert code == 1 and "is no .npy file" in err
-    code, _, err = run("decode", text_file(tmp_path, "bad.bin", b"abc"))
+    code, _, err = cli("decode", text_file(tmp_path, "bad.bin", b"abc"))
     assert code == 1 and "no multiple of 4" in err
-    code, _, err = run("decode", text_file(tmp_path, "bad.json", b'{"a": 1}'))
+    code, _, err = cli("decode", text_file(tmp_path, "bad.json", b'{"a": 1}'))
     assert code == 1 and "an object with 'ids'" in err
 
 
-def test_special_tokens_follow_the_policy(run, tmp_path):
+def test_special_tokens_follow_the_policy(cli, tmp_path):
     path = text_file(tmp_path, data=b"ok\na<|endoftext|>")
 
-    code, out, err = run("encode", "--lines", path)
+    code, out, err = cli("encode", "--lines", path)
     assert (code, out) == (1, b"")
     assert err.startswith(f"numbatok: {path}, line 2: the text contains the special token")
-    assert run("encode", path, "--special", "recognize")[1] == b"482 198 64 50256\n"
-    assert run("encode", path, "--special", "<|endoftext|>")[1] == b"482 198 64 50256\n"
-    assert run("encode", path, "--special", "plain")[1].count(b" ") > 4
-    assert "stands alone" in run("encode", path, "--special", "plain", "--special", "x")[2]
-    assert "'x' is no special token" in run("encode", path, "--special", "x")[2]
+    assert cli("encode", path, "--special", "recognize")[1] == b"482 198 64 50256\n"
+    assert cli("encode", path, "--special", "<|endoftext|>")[1] == b"482 198 64 50256\n"
+    assert cli("encode", path, "--special", "plain")[1].count(b" ") > 4
+    assert "stands alone" in cli("encode", path, "--special", "plain", "--special", "x")[2]
+    assert "'x' is no special token" in cli("encode", path, "--special", "x")[2]
 
 
-def test_bytes_follow_the_policy(run, tmp_path):
+def test_bytes_follow_the_policy(cli, tmp_path):
     path = text_file(tmp_path, data=b"a\xff")
 
-    assert run("encode", path)[1] == b"64 187\n"
-    assert run("encode", path, "--invalid", "replace")[1] == b"64 4210\n"
-    code, _, err = run("encode", path, "--invalid", "error")
+    assert cli("encode", path)[1] == b"64 187\n"
+    assert cli("encode", path, "--invalid", "replace")[1] == b"64 4210\n"
+    code, _, err = cli("encode", path, "--invalid", "error")
     assert code == 1 and "byte 1 is 0xff" in err
 
 
 # --- files ----------------------------------------------------------------------------------------
 
 
-def test_errors_are_one_line_without_a_traceback(run, tmp_path):
+def test_errors_are_one_line_without_a_traceback(cli, tmp_path):
     cases = [
         (["encode", tmp_path / "none"], f"{tmp_path / 'none'}: No such file or directory"),
         (["encode", tmp_path], f"{tmp_path}: Is a directory"),
@@ -153,7 +141,7 @@ def test_errors_are_one_line_without_a_traceback(run, tmp_path):
         (["encode", "--text", "a", "--special-token", "x"], "TOKEN=ID is needed"),
     ]
     for arguments, message in cases:
-        code, out, err = run(*arguments)
+        code, out, err = cli(*arguments)
         assert (code, out) == (1, b""), arguments
         assert err.startswith("numbatok: ") and err.count("\n") == 1 and message in err, err
 
@@ -167,33 +155,33 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
     assert capsys.readouterr().err.startswith("usage: numbatok")
 
 
-def test_an_output_is_replaced_only_when_asked(run, tmp_path):
+def test_an_output_is_replaced_only_when_asked(cli, tmp_path):
     path, out = text_file(tmp_path), tmp_path / "out"
     out.write_text("precious")
 
-    code, _, err = run("encode", path, "-o", out)
+    code, _, err = cli("encode", path, "-o", out)
     assert code == 1 and "pass --overwrite" in err and out.read_text() == "precious"
-    assert run("encode", path, "-o", out, "--overwrite")[0] == 0
+    assert cli("encode", path, "-o", out, "--overwrite")[0] == 0
     assert out.read_text() == "15496 11 995\n"
 
 
-def test_a_failed_run_leaves_no_file(run, tmp_path):
+def test_a_failed_run_leaves_no_file(cli, tmp_path):
     good, bad = text_file(tmp_path), text_file(tmp_path, "z.txt", b"<|endoftext|>")
     before = sorted(tmp_path.iterdir())
 
-    assert run("encode", good, bad, "-o", tmp_path / "out")[0] == 1
+    assert cli("encode", good, bad, "-o", tmp_path / "out")[0] == 1
     assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="device files are of Unix")
-def test_an_output_that_is_no_regular_file_is_written_directly(run, tmp_path):
-    assert run("encode", text_file(tmp_path), "-o", "/dev/null") == (0, b"", "")
+def test_an_output_that_is_no_regular_file_is_written_directly(cli, tmp_path):
+    assert cli("encode", text_file(tmp_path), "-o", "/dev/null") == (0, b"", "")
     assert not os.path.isfile("/dev/null")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
-def test_a_full_disk_is_an_error(run, tmp_path):
-    code, _, err = run("encode", text_file(tmp_path), "-o", "/dev/full")
+def test_a_full_disk_is_an_error(cli, tmp_path):
+    code, _, err = cli("encode", text_file(tmp_path), "-o", "/dev/full")
 
     assert code == 1 and "No space left on device" in err
 
@@ -201,25 +189,25 @@ def test_a_full_disk_is_an_error(run, tmp_path):
 # --- the other commands ---------------------------------------------------------------------------
 
 
-def test_count_is_a_line_per_file_and_a_total(run, tmp_path):
+def test_count_is_a_line_per_file_and_a_total(cli, tmp_path):
     first, second = text_file(tmp_path), text_file(tmp_path, "b.txt", b"a<|endoftext|>")
 
-    code, out, _ = run("count", first, second)
+    code, out, _ = cli("count", first, second)
     lines = [line.split(None, 1) for line in out.decode().splitlines()]
     assert code == 0
     assert lines == [["3", str(first)], ["8", str(second)], ["11", "total"]]
-    assert json.loads(run("count", "--json", first)[1]) == {
+    assert json.loads(cli("count", "--json", first)[1]) == {
         "source": str(first),
         "ids": 3,
         "bytes": 12,
     }
-    assert run("count", "--special", "recognize", second)[1].split()[0] == b"2"
+    assert cli("count", "--special", "recognize", second)[1].split()[0] == b"2"
 
 
-def test_info_says_what_a_tokenizer_is(run, gpt2):
-    code, out, _ = run("info", "gpt2")
+def test_info_says_what_a_tokenizer_is(cli, gpt2):
+    code, out, _ = cli("info", "gpt2")
     text = out.decode()
-    facts = json.loads(run("info", "--json", "gpt2")[1])
+    facts = json.loads(cli("info", "--json", "gpt2")[1])
 
     assert code == 0
     assert "byte-level BPE, 50,257 tokens, 50,000 merges" in text
@@ -228,40 +216,40 @@ def test_info_says_what_a_tokenizer_is(run, gpt2):
     assert facts["refused"] is None
 
 
-def test_info_says_what_is_refused(run, tmp_path):
+def test_info_says_what_is_refused(cli, tmp_path):
     path = text_file(tmp_path, "t.json", b'{"model": {"type": "Unigram", "vocab": []}}')
 
-    code, out, _ = run("info", path)
+    code, out, _ = cli("info", path)
     assert code == 1
     assert "refused" in out.decode() and "Unigram" in out.decode()
-    assert "Unigram" in json.loads(run("info", "--json", path)[1])["refused"]
+    assert "Unigram" in json.loads(cli("info", "--json", path)[1])["refused"]
 
 
-def test_verify_tells_equal_from_different(run, tmp_path, monkeypatch):
+def test_verify_tells_equal_from_different(cli, tmp_path, monkeypatch):
     texts = text_file(tmp_path, data="näïve text".encode())
 
-    code, out, _ = run("verify", "gpt2", "--texts", texts)
+    code, out, _ = cli("verify", "gpt2", "--texts", texts)
     assert code == 0 and b"plain Python): equal\n2 comparisons, 0 differences" in out
-    report = json.loads(run("verify", "gpt2", "--json", "--texts", texts)[1])
+    report = json.loads(cli("verify", "gpt2", "--json", "--texts", texts)[1])
     assert report["ok"] and report["comparisons"] == 2 and report["first"] is None
 
     monkeypatch.setattr("numbatok.reference.encode", lambda *arguments, **options: [1, 2])
-    code, out, _ = run("verify", "gpt2", "--texts", texts)
+    code, out, _ = cli("verify", "gpt2", "--texts", texts)
     assert code == 1 and b"NOT EQUAL" in out and b"first difference (encode)" in out
 
 
-def test_bench_measures_every_figure(run, tmp_path):
+def test_bench_measures_every_figure(cli, tmp_path):
     path = text_file(tmp_path, data=b"some text, and more\n" * 2000)
 
-    figures = json.loads(run("bench", "--json", path)[1])
+    figures = json.loads(cli("bench", "--json", path)[1])
     assert figures["bytes"] == 40_000 and figures["ids"] == 12_000
     assert all(value > 0 for value in figures.values()) and len(figures) == 9
-    assert len(run("bench", path)[1].splitlines()) == 8
+    assert len(cli("bench", path)[1].splitlines()) == 8
 
 
-def test_warmup_says_where_things_are_kept(run, gpt2):
-    assert b"kept in " + os.fsencode(os.environ["NUMBATOK_CACHE_DIR"]) in run("warmup")[1]
-    assert run("warmup", "--quiet")[:2] == (0, b"")
+def test_warmup_says_where_things_are_kept(cli, gpt2):
+    assert b"kept in " + os.fsencode(os.environ["NUMBATOK_CACHE_DIR"]) in cli("warmup")[1]
+    assert cli("warmup", "--quiet")[:2] == (0, b"")
 
 
 # --- processes ------------------------------------------------------------------------------------

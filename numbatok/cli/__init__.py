@@ -1,4 +1,4 @@
-"""The command line: `numbatok encode | decode | count | info | verify | bench | warmup`.
+"""The command line: `numbatok COMMAND`, see numbatok.cli.parser for the commands.
 
 Exit codes: 0 done, 1 an error (one line on standard error), 2 wrong usage, 130 interrupted, 141 the
 reader of a pipe went away.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Literal
 
 from numbatok.errors import InvalidValue
 
 if TYPE_CHECKING:
     from numbatok.policy import Special
     from numbatok.tokenizer import Tokenizer
+    from numbatok.training import Files
 
 POLICIES = ("raise", "recognize", "plain")
 INVALID = ("byte-alphabet", "punct", "replace", "error")
@@ -99,19 +101,43 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace the output if it exists")
 
 
-def add_id_format(parser: argparse.ArgumentParser) -> None:
+def add_id_format(parser: argparse.ArgumentParser, more: tuple[str, ...] = ()) -> None:
     """Add how ids are written."""
     parser.add_argument(
-        "--format", choices=("ids", "json", "npy", "bin"), help="default: by the file's name"
+        "--format", choices=("ids", "json", "npy", "bin", *more), help="default: by the file's name"
     )
+    parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument(
-        "--json",
-        dest="format",
-        action="store_const",
-        const="json",
-        help="the same as --format json",
+        "--dtype", choices=("uint16", "uint32"), help="integers of npy and bin (default: uint32)"
     )
+
+
+def add_training_source(parser: argparse.ArgumentParser) -> None:
+    """Add the files to train on, and how they are read."""
     parser.add_argument(
-        "--dtype", choices=("uint16", "uint32"), default="uint32",
-        help="integers of npy and bin (default: uint32)",
+        "files", nargs="+", metavar="FILE",
+        help="text, JSON Lines or Parquet files, plain or compressed, folders or patterns",
     )  # fmt: skip
+    parser.add_argument("--pattern", metavar="NAME", help="how text is cut, a name or a regex")
+    parser.add_argument("--field", default="text", metavar="NAME", help="of JSON Lines and Parquet")
+    parser.add_argument("--lines", action="store_true", help="every line is a text of its own")
+    parser.add_argument("--separator", metavar="TEXT", help="what stands between texts")
+    parser.add_argument(
+        "--memory-limit", type=n_bytes, metavar="SIZE", help="such as 2GB; past it disk is used"
+    )
+
+
+def training_source(options: argparse.Namespace, paths: list[str]) -> Files:
+    """Return files as a source of texts. Errors: InvalidSource, InvalidValue."""
+    from numbatok.training import Files
+
+    split: Literal["lines", "whole"] = "lines" if options.lines else "whole"
+    return Files(paths, split=split, separator=options.separator, field=options.field)
+
+
+def n_bytes(text: str) -> int:
+    """Return the bytes of a size such as 500MB or 2GB. Errors: argparse's, for no size."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kMGT]?)i?B?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB or 2GB")
+    return int(float(match[1]) * 1000 ** " kMGT".index(match[2] or " "))

@@ -34,8 +34,8 @@ def run(options: argparse.Namespace) -> int:
     end = b"\n" if options.lines else b""
     with whole_file(options.output, options.overwrite) as file:
         for text in documents(find_files(options.files), by_line=False):
-            kind = format_of(options.format, text.source)
-            for row, ids in enumerate(read_ids(kind, text, options.dtype), 1):
+            kind = format_of("json" if options.json else options.format, text.source)
+            for row, ids in enumerate(read_ids(kind, text, options.dtype or "uint32"), 1):
                 try:
                     file.write(tokenizer.decode_bytes(ids, options.skip_special) + end)
                 except NumbatokError as error:

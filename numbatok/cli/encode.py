@@ -1,10 +1,13 @@
 """Encode text: every file is a text, or with --lines every line.
 
   numbatok encode --text "Hello, world"
-  numbatok encode -t cl100k_base.tiktoken --lines data/*.txt -o ids.npy
+  numbatok encode -t cl100k_base.tiktoken --lines notes/*.txt -o ids.npy
+  numbatok encode data/*.parquet --keep url -o encoded.parquet
+  numbatok encode dump.jsonl.gz --eos "<|endoftext|>" --shard-ids 100000000 -o shards/ --resume
 
 Formats: `ids` writes numbers in decimal, a line per text; `json` a JSON object per text; `npy` and
 `bin` the ids of all texts one after the other, as a NumPy array or as little-endian integers.
+Data sets go to parquet, arrow, npy, bin (nanoGPT), llmc or megatron: see numbatok.files.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from numbatok.cli import choices
+from numbatok.cli import choices, datasets
 from numbatok.cli.outputs import refuse_terminal, whole_file
 from numbatok.cli.progress import Progress
 from numbatok.cli.sources import Document, batches, documents, find_files
@@ -35,18 +38,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--template", action="store_true", help="add begin and end tokens")
     parser.add_argument("--lines", action="store_true", help="every line is a text of its own")
     choices.add_output(parser)
-    choices.add_id_format(parser)
+    choices.add_id_format(parser, datasets.FORMATS)
+    datasets.add_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Encode; return the exit code."""
     from numbatok.cli.id_files import format_of, writer_of
 
+    options.data_format = options.format
+    if datasets.is_wanted(options):
+        return datasets.run(options)
+    options.format = "json" if options.json else options.format
     tokenizer, kind = choices.load_tokenizer(options), format_of(options.format, options.output)
     if kind in ("npy", "bin"):
         refuse_terminal(options.output, f"--format {kind}")
     texts, total = given_texts(options)
-    make_writer = writer_of(kind, options.dtype)
+    make_writer = writer_of(kind, options.dtype or "uint32")
     with whole_file(options.output, options.overwrite) as file, Progress(total) as progress:
         seekable = io.BytesIO() if kind == "npy" and not file.seekable() else file
         writer = make_writer(seekable)

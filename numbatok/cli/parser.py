@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from numbatok.cli import bench, count, decode, encode, info, verify, warmup
+from numbatok.cli import bench, count, decode, encode, info, train, verify, warmup, words
 from numbatok.version import __version__
 
 COMMANDS = {
     "encode": (encode, "text to ids"),
     "decode": (decode, "ids to text"),
     "count": (count, "how many ids a text has"),
+    "train": (train, "learn a tokenizer"),
+    "words": (words, "what a corpus consists of"),
     "info": (info, "what a tokenizer file is, and whether it loads"),
     "verify": (verify, "compare a tokenizer with the library that defines it"),
     "bench": (bench, "how fast a tokenizer is here, on your text"),
