@@ -26,6 +26,7 @@ from numbatok.kernels.train_tables import (
     HEAP_SIZE,
     MAX_BYTES,
     N_TOKENS,
+    N_WITHIN,
     NO_SLOT,
     SHIFT,
     THRESHOLD,
@@ -112,7 +113,8 @@ def sketch_pairs(growth_address: int, start: int, stop: int) -> int:
 def choose_threshold(growth_address: int, wanted: int) -> int:
     """Return the least count of the range in which the `wanted` greatest values of the sketch end.
 
-    The ranges have a width of 1/8 of their numbers or less. The sketch is cleared by nobody.
+    N_WITHIN becomes how many values of the sketch reach it. The ranges have a width of 1/8 of
+    their numbers or less.
     """
     growth = open_growth(growth_address)
     sketch, histogram = growth.sketch, growth.histogram
@@ -122,9 +124,10 @@ def choose_threshold(growth_address: int, wanted: int) -> int:
         histogram[range_of(sketch[at])] += 1
     which = i64(histogram.size) - 1
     found = histogram[which]
-    while which > 0 and found < wanted:
+    while which > 1 and found < wanted:  # 0: no pair
         which -= 1
         found += histogram[which]
+    growth.control[N_WITHIN] = found
     return i64(which) if which < 16 else i64(8 | which & 7) << ((which >> 3) - 1)
 
 

@@ -74,7 +74,7 @@ class Pairs(NamedTuple):
     starts: I64  # [1 << bits] where the list of its occurrences starts
     sizes: I64  # [1 << bits] how many there are, some of them gone by now
     places: U32  # [capacity] the lists: the cell where each occurrence starts, ascending
-    heap: U64  # [3 * capacity] count, tie, slot; the greatest count, then the least tie, on top
+    heap: U64  # [3 << bits - 1] count, tie, slot; the greatest count, then the least tie, on top
 
 
 EMPTY = (1 << 64) - 1
@@ -105,6 +105,7 @@ NO_SLOT = -1
     FIRST_SYMBOL,  # number of the first product
     LAST_SYMBOL,  # stop when there are as many symbols
     THRESHOLD,
+    N_WITHIN,  # values of the sketch that reach it
     MAX_BYTES,  # of a token
     SHIFT,  # of weights
     AT_CELL,  # where the next pretoken is laid out
@@ -125,7 +126,7 @@ NO_SLOT = -1
     ANSWER,  # of the caller: UNASKED, ALLOWED or VETOED
     N_TOKENS,  # symbols in all the text that was counted
     N_GROWTH,
-) = range(24)
+) = range(25)
 CHOOSE, MERGE = range(2)
 UNASKED, ALLOWED, VETOED = range(3)
 

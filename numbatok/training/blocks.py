@@ -8,7 +8,7 @@ import numpy as np
 
 from numbatok.tables import I64, U8
 
-BLOCK_BYTES = 1 << 24  # read at once: 16 MB; less than 4 MB costs time, more only memory
+BLOCK_BYTES = 1 << 22  # read at once: 4 MB; less costs time, more only memory
 
 
 @dataclass(frozen=True)

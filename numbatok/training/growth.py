@@ -109,7 +109,7 @@ def make_pairs(n_slots: int, n_cells: int) -> Pairs:
         starts=np.zeros(n_slots, np.int64),
         sizes=np.zeros(n_slots, np.int64),
         places=np.empty(2 * n_cells, np.uint32),
-        heap=np.empty(3 * n_slots, np.uint64),
+        heap=np.empty(3 * (n_slots // 2 + 1), np.uint64),
     )
 
 

@@ -22,6 +22,7 @@ from numbatok.kernels.train_tables import (
     MAX_BYTES,
     N_SYMBOLS,
     N_TOKENS,
+    N_WITHIN,
     RECOUNT,
     THRESHOLD,
     USED_PAIRS,
@@ -244,10 +245,11 @@ class Merger:
 
     def _recount(self) -> Iterator[int]:
         """Count the pairs anew, with a threshold that about WANTED_PAIRS reach."""
-        growth, control = self._growth, self._growth.control
-        growth.sketch[:] = 0
+        control = self._growth.control
+        self._growth.sketch[:] = 0
         yield from self._pass("sketch_pairs")
         threshold = function("choose_threshold")(self._address, WANTED_PAIRS)
+        self._provide(2 * int(control[N_WITHIN]))
         while True:
             control[THRESHOLD] = max(self._floor, threshold)
             yield from self._count()
@@ -256,7 +258,7 @@ class Merger:
             if control[THRESHOLD] == self._floor:
                 self.is_exhausted = True
                 return
-            threshold = int(control[THRESHOLD]) // 4
+            threshold = int(control[THRESHOLD]) * 3 // 4  # of 1 the floor
         yield from self._pass("list_pairs")
         function("fill_heap")(self._address)
         control[IS_SHORT] = 0
@@ -269,8 +271,14 @@ class Merger:
             done = yield from self._pass("count_pairs")
             if done:
                 return
-            pairs = self._growth.pairs
-            larger = make_pairs(4 * pairs.keys.size, 0)._replace(places=pairs.places)
+            self._provide(self._growth.pairs.keys.size)
+
+    def _provide(self, n_pairs: int) -> None:
+        """Provide room for so many pairs."""
+        pairs = self._growth.pairs
+        if 2 * n_pairs > pairs.keys.size:
+            n_slots = 1 << (2 * n_pairs - 1).bit_length()
+            larger = make_pairs(n_slots, 0)._replace(places=pairs.places)
             self._growth = self._growth._replace(pairs=larger)
             self._connect()
 
