@@ -4,7 +4,6 @@ import random
 
 import numpy as np
 import pytest
-from tests.unicode_probes import SCALARS, text_of, tokenizers
 
 from numbatok.unicode import normalization as tables
 from numbatok.unicode.normalization import (
@@ -13,6 +12,7 @@ from numbatok.unicode.normalization import (
     decomposition,
     normalization_tables,
 )
+from tests.unicode_probes import SCALARS, text_of, tokenizers
 
 pytestmark = pytest.mark.oracle
 FORMS = ["NFC", "NFD", "NFKC", "NFKD"]

@@ -4,6 +4,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+
+from numbatok import unicode
+from numbatok.unicode.properties import POSIX_BRACKETS, content
 from tests.unicode_probes import (
     SCALARS,
     class_differences,
@@ -15,9 +18,6 @@ from tests.unicode_probes import (
     text_of,
     tokenizers,
 )
-
-from numbatok import unicode
-from numbatok.unicode.properties import POSIX_BRACKETS, content
 
 pytestmark = pytest.mark.oracle
 pre_tokenizers = tokenizers.pre_tokenizers
