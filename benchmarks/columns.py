@@ -42,13 +42,20 @@ def worker(name: str, n_rows: int, copies: int) -> None:
     make, more = RIVALS[name]
     work, n_bytes, digest = make(n_rows, copies * more)
     before = peak_memory()
-    seconds = []
+    seconds, cpu_seconds = [], []
     for _ in range(1 if name in ONCE else REPEATS):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         result = work()
         seconds.append(time.perf_counter() - start)
+        cpu_seconds.append(time.process_time() - cpu_start)
     peak = peak_memory()
-    answer = {"seconds": seconds, "bytes": n_bytes, "peak": peak, "peak_before": before}
+    answer = {
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "bytes": n_bytes,
+        "peak": peak,
+        "peak_before": before,
+    }
     print(json.dumps(answer | {"digest": digest(result)}))
 
 
@@ -77,7 +84,11 @@ def measure(task: str, options: argparse.Namespace) -> dict[str, Any]:
                 print(f"skipped {name}: {skipped[name]}", file=sys.stderr)
                 continue
             found.setdefault(name, []).append(json.loads(ran.stdout.splitlines()[-1]))
-            print(f"{task}: {name} {found[name][-1]['seconds']}", file=sys.stderr, flush=True)
+            print(
+                f"{task}: {name} {found[name][-1]['seconds']} {found[name][-1]['cpu_seconds']}",
+                file=sys.stderr,
+                flush=True,
+            )
     digests = {cell["digest"] for cells in found.values() for cell in cells} - {""}
     void = "" if len(digests) <= 1 else "the rivals do not have the same ids"
     return {"task": task, "cells": found, "skipped": skipped, "void": void}
@@ -94,8 +105,11 @@ def table(results: list[dict[str, Any]]) -> str:
             peak = max(cell["peak"] for cell in cells) / 1e6
             share = times(ratio(speeds, base)) if name != first else "1"
             warm = number(interval(speeds).median)
-            rows.append([result["task"], name, number(cold), warm, share, f"{peak:.0f}"])
-    head = ["task", "rival", "first, MB/s", "again, MB/s", "against the first rival", "peak, MB"]
+            cpu = [cell["bytes"] / min(cell["cpu_seconds"]) / 1e6 for cell in cells]
+            cpu_speed = number(interval(cpu).median)
+            rows.append([result["task"], name, number(cold), warm, share, cpu_speed, f"{peak:.0f}"])
+    head = ["task", "rival", "first, MB/s", "again, MB/s", "against the first rival"]
+    head += ["MB a CPU second", "peak, MB"]
     return markdown(head, rows, left=2)
 
 

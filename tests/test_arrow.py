@@ -208,9 +208,7 @@ def test_columns_of_other_types_are_named_with_the_fix(gpt2):
 
 
 def test_encode_batch_points_to_encode_arrow(gpt2):
-    with pytest.raises(
-        InvalidType, match=r"row 0 is .*StringScalar.* for an Arrow column use enco"
-    ):
+    with pytest.raises(InvalidType, match=r"row 0 is .*StringScalar.* for an Arrow column use"):
         gpt2.encode_batch(pa.array(["a"]))
 
 
