@@ -257,3 +257,16 @@ def test_report():
 def test_at_least():
     assert list(counts_of("a a a b").at_least(2)) == [(b" a", 2)]
     assert list(counts_of("a").at_least(2)) == []
+
+
+def test_the_curve_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    from numbatok.training.plots import save_rank_frequency
+
+    for name in ("curve.png", "curve.svg"):
+        save_rank_frequency(counts_of("a a b c $d$ é " * 50), tmp_path / name)
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "curve.svg").read_text()
+    save_rank_frequency(counts_of(), tmp_path / "empty.svg")
+    with pytest.raises(InvalidValue, match=r"ends in none of \.png"):
+        save_rank_frequency(counts_of("a"), tmp_path / "curve.doc")
