@@ -29,19 +29,19 @@ def shift_out(mask: np.uint64, last: np.uint64, after: int) -> np.uint64:
 
 
 @part
-def bit(bits: np.uint64, place: int) -> np.uint64:
+def bit(bits: np.uint64, place: np.uint64) -> np.uint64:
     """Return one bit as a mask of the first byte."""
-    return bits >> u64(place) & ONE
+    return bits >> place & ONE
 
 
 @part
-def carry(mask: np.uint64, last: np.uint64, place: int) -> np.uint64:
+def carry(mask: np.uint64, last: np.uint64, place: np.uint64) -> np.uint64:
     """Return whether the last byte of a block is in the mask, as bit `place`.
 
     What is known of the characters before a block travels in one u64: a dozen variables did not
     fit into registers, and the scan of o200k took twice the time for some layouts of the stack.
     """
-    return mask >> last << u64(place)
+    return mask >> last << place
 
 
 @part

@@ -23,8 +23,8 @@ from numbatok.kernels.scan.windows import cut_window, find_end
 from numbatok.tables import I64, U8, CharacterClasses
 from numbatok.vector import byte_mask, non_ascii_mask, range_mask
 
-# What is known of the characters before a block, bit by bit.
-WORDS, GAPS, SPACES = range(3)
+# What is known of the characters before a block, bit by bit. Typed, as class bits are (blocks.py).
+WORDS, GAPS, SPACES = map(u64, range(3))
 
 
 @part

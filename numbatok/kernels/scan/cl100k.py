@@ -72,7 +72,7 @@ class Rules(NamedTuple):
     whole_at_end: int  # 1: white space at the end of the text is one pretoken
 
 
-# What is known of the characters before a block, bit by bit.
+# What is known of the characters before a block, bit by bit. Typed, as class bits are (blocks.py).
 (
     LETTERS,
     PREFIX,  # a character that letters take as their prefix
@@ -85,7 +85,7 @@ class Rules(NamedTuple):
     DIGITS,  # two bits: numbers of a pretoken that goes on
     _,
     CONTRACTION,  # two bits: first bytes of the block that belong to a contraction
-) = range(11)
+) = map(u64, range(11))
 
 
 @part
@@ -106,12 +106,12 @@ def block_starts(
     after_other = shift_in(others, bit(before, OTHERS))
     found = others & ~(after_other | shift_in(spaces, bit(before, SPACES)))
 
-    contracted, after = before >> u64(CONTRACTION), ZERO
+    contracted, after = before >> CONTRACTION, ZERO
     candidates = found & byte_mask(text, pos, APOSTROPHE)
     if candidates != ZERO:
         short, long = contractions(text, pos, candidates, IGNORE_CASE)
         contracted |= contracted_letters(short, long)
-        after = letters_after(short, long, last) << u64(CONTRACTION)
+        after = letters_after(short, long, last) << CONTRACTION
     letters = block.letters & ~contracted
     prefix = spread(found, block.inner) | block.white & ~newlines
     joined = shift_in(letters, bit(before, LETTERS)) | shift_in(prefix, bit(before, PREFIX))
@@ -136,9 +136,9 @@ def block_starts(
         found |= block.numbers & ~block.inner
     else:
         unsure |= block.numbers & block.wide.leads
-        taken = i64(before >> u64(DIGITS) & THREE)
+        taken = i64(before >> DIGITS & THREE)
         number_starts = starts_of_three(block.numbers, taken)
-        after |= u64(taken_after(block.numbers, number_starts, block.size)) << u64(DIGITS)
+        after |= u64(taken_after(block.numbers, number_starts, block.size)) << DIGITS
         found |= number_starts
     after |= carry(letters, last, LETTERS) | carry(prefix, last, PREFIX)
     after |= carry(others, last, OTHERS) | carry(spaces, last, SPACES)

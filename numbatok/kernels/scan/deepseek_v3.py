@@ -43,7 +43,7 @@ from numbatok.vector import byte_mask, fill_runs, letter_mask, range_mask
 
 STOPS = NUMBER | IDEOGRAPH  # an earlier split has ended the text before these
 
-# What is known of the characters before a block, bit by bit.
+# What is known of the characters before a block, bit by bit. Typed, as class bits are (blocks.py).
 (
     LETTERS,
     PREFIX,  # white space or a gap, which letters take as their prefix
@@ -57,7 +57,7 @@ STOPS = NUMBER | IDEOGRAPH  # an earlier split has ended the text before these
     NEWLINES,  # line ends in it
     TAIL,  # line ends that punctuation has taken
     DIGITS,  # two bits: numbers of a pretoken that goes on
-) = range(12)
+) = map(u64, range(12))
 
 
 @part
@@ -104,11 +104,11 @@ def block_starts(
     stops = block.numbers | region
     white = WhiteRuns(runs, newlines, ZERO, stops, bit(before, RUNS), bit(before, NEWLINES))
     whites = white_starts(block, white, STOPS, block.after & NEWLINE != 0)
-    number_starts = starts_of_three(block.numbers, i64(before >> u64(DIGITS) & THREE))
+    number_starts = starts_of_three(block.numbers, i64(before >> DIGITS & THREE))
     found |= whites.starts | number_starts
     unsure = whites.unsure | block.numbers & block.wide.leads
 
-    after = u64(taken_after(block.numbers, number_starts, block.size)) << u64(DIGITS)
+    after = u64(taken_after(block.numbers, number_starts, block.size)) << DIGITS
     after |= carry(block.letters, last, LETTERS) | carry(prefix, last, PREFIX)
     after |= carry(ascii_prefix, last, ASCII_PREFIX) | carry(ascii_word, last, ASCII_WORD)
     after |= carry(region, last, REGION) | carry(others, last, OTHERS)

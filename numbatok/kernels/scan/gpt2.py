@@ -29,7 +29,7 @@ from numbatok.kernels.scan.windows import cut_window, find_end
 from numbatok.tables import I64, U8, CharacterClasses
 from numbatok.vector import byte_mask
 
-# What is known of the characters before a block, bit by bit.
+# What is known of the characters before a block, bit by bit. Typed, as class bits are (blocks.py).
 (
     LETTERS,
     NUMBERS,
@@ -37,7 +37,7 @@ from numbatok.vector import byte_mask
     SPACES,
     WHITES,
     CONTRACTION,  # two bits: first bytes of the block that belong to a contraction
-) = range(6)
+) = map(u64, range(6))
 
 
 class Rules(NamedTuple):
@@ -65,12 +65,12 @@ def block_starts(
     others = ~(block.letters | block.numbers | block.white) & block.inside
     joined = shift_in(spaces, bit(before, SPACES))  # a space belongs to the run that it precedes
     found = others & ~(shift_in(others, bit(before, OTHERS)) | joined)
-    contracted, after = before >> u64(CONTRACTION), ZERO
+    contracted, after = before >> CONTRACTION, ZERO
     candidates = found & byte_mask(text, pos, APOSTROPHE)
     if candidates != ZERO:
         short, long = contractions(text, pos, candidates, EXACT_CASE)
         contracted |= contracted_letters(short, long)
-        after = letters_after(short, long, last) << u64(CONTRACTION)
+        after = letters_after(short, long, last) << CONTRACTION
     letters, numbers = block.letters & ~contracted, block.numbers
     found |= letters & ~(shift_in(letters, bit(before, LETTERS)) | joined)
     if rules.digits_alone != 0:

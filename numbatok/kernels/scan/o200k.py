@@ -75,7 +75,7 @@ class Rules(NamedTuple):
     han: int  # 1: there are Han characters apart from letters
 
 
-# What is known of the characters before a block, bit by bit.
+# What is known of the characters before a block, bit by bit. Typed, as class bits are (blocks.py).
 (
     WORDS,
     FALLING,  # a character of a word at which its small letters have begun
@@ -91,7 +91,7 @@ class Rules(NamedTuple):
     DIGITS,  # two bits: numbers of a pretoken that goes on
     _,
     CONTRACTION,  # two bits: first bytes of the block that belong to a contraction
-) = range(14)
+) = map(u64, range(14))
 
 
 @part
@@ -114,7 +114,7 @@ def block_starts(
     tail = punctuation_tail(text, pos, newlines, others, before, rules)
     others &= ~tail
 
-    contracted, after = before >> u64(CONTRACTION), ZERO
+    contracted, after = before >> CONTRACTION, ZERO
     if rules.suffix != 0:
         candidates = byte_mask(text, pos, APOSTROPHE) & others
         candidates &= shift_in(words & ~contracted, bit(before, WORDS))
@@ -122,7 +122,7 @@ def block_starts(
             short, long = suffixes(text, pos, candidates)
             others &= ~(short | long)
             contracted |= contracted_letters(short, long)
-            after = letters_after(short, long, last) << u64(CONTRACTION)
+            after = letters_after(short, long, last) << CONTRACTION
     words &= ~contracted
 
     found = others & ~shift_in(others, bit(before, OTHERS)) & ~shift_in(spaces, bit(before, SPACES))
@@ -143,9 +143,9 @@ def block_starts(
         found |= block.numbers & ~block.inner
     else:
         unsure |= block.numbers & block.wide.leads
-        taken = i64(before >> u64(DIGITS) & THREE)
+        taken = i64(before >> DIGITS & THREE)
         number_starts = starts_of_three(block.numbers, taken)
-        after |= u64(taken_after(block.numbers, number_starts, block.size)) << u64(DIGITS)
+        after |= u64(taken_after(block.numbers, number_starts, block.size)) << DIGITS
         found |= number_starts
     after |= carry(words, last, WORDS) | carry(cased.falling, last, FALLING)
     after |= carry(cased.rising, last, RISING) | carry(han, last, HAN)
