@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctypes import c_int64
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,7 +45,7 @@ class ThreadState:
     def __init__(self, tables: Tables, pattern: Pattern | None = None, longest: int = 0) -> None:
         self.tables = tables
         self.small_ids = np.zeros(SMALL_TEXT + 8, np.uint32)
-        self.small_ids_address = self.small_ids.ctypes.data
+        self.c_small_ids = c_int64(self.small_ids.ctypes.data)
         self.control: I64 = np.zeros(N_CONTROL, np.int64)
         entries = (pattern.scan, pattern.pretoken_end) if pattern else ()
         self.functions: I64 = np.array([address(name) for name in entries] or [0, 0], np.int64)
@@ -85,6 +86,7 @@ class ThreadState:
         )  # fmt: skip
         self.addresses = addresses_of(self._state)
         self.address = self.addresses.ctypes.data
+        self.c_address = c_int64(self.address)
 
     def follow(self, policy: object, actions: U8, ill_formed: U8) -> None:
         """Use the actions on added tokens and the classes of ill-formed bytes of a policy."""

@@ -113,7 +113,10 @@ class Tokenizer:
 
         Errors: SpecialTokenError, InvalidType, InvalidValue, InvalidUtf8.
         """
-        data = to_bytes(text, invalid)
+        try:
+            data = str.encode(text)  # type: ignore[arg-type] # most texts are a str
+        except (TypeError, UnicodeEncodeError):
+            data = to_bytes(text, invalid)
         policy = self._strict
         if special != "raise" or invalid != "byte-alphabet":
             policy = self._policies.get(special, invalid)
