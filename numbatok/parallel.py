@@ -169,7 +169,9 @@ def _run(
     """Advance all jobs together until all are done, or one is refused and those before it done."""
     global _home
     run_parts = _driver()
-    _home = os.getpid()
+    if _home is None:
+        _home = os.getpid()
+        _start_threads(run_parts)
     states = [encoder.take_state(policy) for _ in jobs]
     try:
         for job, state in zip(jobs, states, strict=True):
@@ -188,6 +190,22 @@ def _run(
     finally:
         for state in states:
             encoder.give_state(state)
+
+
+def _start_threads(run_parts: Any) -> None:
+    """Start the threads so that they sleep between parts, unless the user chose how they wait.
+
+    By default GNU OpenMP's spin for milliseconds, which takes the cores from whoever reads and
+    writes files meanwhile: a third of all CPU time. It looks at the variable once, when it loads.
+    """
+    chosen = "OMP_WAIT_POLICY" in os.environ or "GOMP_SPINCOUNT" in os.environ
+    if not chosen:
+        os.environ["OMP_WAIT_POLICY"] = "passive"
+    try:
+        run_parts(0, np.zeros((0, 9), np.int64), np.zeros(0, np.int64))
+    finally:
+        if not chosen:
+            os.environ.pop("OMP_WAIT_POLICY", None)
 
 
 def _unfinished(jobs: list[Job]) -> list[int]:
