@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.spec import AddedToken
-from numbatok.tables import CUT_COMMAS, CUT_WIDE_WORDS, CUT_WORDS, MAY_CUT, PLAIN, U8, Automaton
+from numbatok.tables import CUT_COMMAS, CUT_WIDE_WORDS, CUT_WORDS, PLAIN, SAFE_CUTS, U8, Automaton
 
 if TYPE_CHECKING:
     from numbatok.pattern import Pattern
 
 REACH = 1 << 16  # bytes that are searched for a cut; without one the part grows
-IN_ALL = CUT_WORDS | CUT_COMMAS  # what is shown for an automaton
+IN_ALL = CUT_WORDS | CUT_COMMAS  # in every family
 
 _SPACE = ord(" ")
 
@@ -59,7 +59,7 @@ def cut_kinds(pattern: Pattern, automaton: Automaton) -> int:
     """Return which cuts are safe for a pattern: bits, 0 for none."""
     if pattern.chain is None:
         return pattern.cuts
-    return IN_ALL if automaton.shape[MAY_CUT] else 0
+    return int(automaton.shape[SAFE_CUTS])
 
 
 def find_cut(text: U8, pos: int, end: int, kinds: int = IN_ALL) -> int:

@@ -82,7 +82,7 @@ ENDS_DROPPED, ENDS_AT_EMPTY_MATCH = 1, 2  # bits
     ROW_UNKNOWN_FROM,  # as UNKNOWN_FROM and
     ROW_UNKNOWN_START,  # UNKNOWN_START, of `forward`
     PUNCTUATION,  # class of an ill-formed byte that counts as punctuation
-    MAY_CUT,  # 1 if a text may be cut where `cuts` says
+    SAFE_CUTS,  # where a text may be cut: bits, of CUT_WORDS and CUT_COMMAS
     N_SHAPE,
 ) = range(13)
 MARK_CUT, MARK_DROP = 0x80, 0x40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from numbatok.cuts import can_cut, cut_kinds
+from numbatok.cuts import IN_ALL, can_cut, cut_kinds
 from numbatok.errors import InvalidSource, InvalidValue
 from numbatok.files.json_lines import JsonLinesReader, schema_of
 from numbatok.files.parquet import ParquetReader, open_parquet
@@ -69,7 +69,8 @@ def text_reader(tokenizer: Tokenizer, settings: Settings) -> TextReader:
     policy = tokenizer._policies.get(settings.special, settings.invalid)
     cuts = (
         tokenizer._encoder.preparation.is_idle()
-        and cut_kinds(tokenizer._encoder.pattern, tokenizer._encoder.tables.automaton) != 0
+        and cut_kinds(tokenizer._encoder.pattern, tokenizer._encoder.tables.automaton) & IN_ALL
+        == IN_ALL
         and can_cut(tokenizer._spec.added_tokens, policy.actions)
     )
     by_line = settings.split == "line"

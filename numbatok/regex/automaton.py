@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from numbatok.character_classes import wide_stages
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.regex.chain import Chain
-from numbatok.regex.cutting import Laid, may_cut
+from numbatok.regex.cutting import Laid, safe_cuts
 from numbatok.regex.machine import (
     CUT_AT_EMPTY_MATCH,
     NO_CUT,
@@ -40,12 +40,12 @@ from numbatok.tables import (
     ENDS_AT_EMPTY_MATCH,
     ENDS_DROPPED,
     MARK_SHIFT,
-    MAY_CUT,
     N_SHAPE,
     N_SYMBOLS,
     PUNCTUATION,
     ROW_UNKNOWN_FROM,
     ROW_UNKNOWN_START,
+    SAFE_CUTS,
     UNKNOWN_FROM,
     UNKNOWN_START,
     Automaton,
@@ -108,7 +108,7 @@ def _shape(chain: Chain, columns: _Columns, rows: Rows, n_outlooks: int) -> NDAr
     laid = Laid(
         columns.back, columns.columns, rows.table[: len(rows.states)], rows.states, rows.firsts[0]
     )
-    shape[MAY_CUT] = may_cut(laid, chain.kinds, chain.joint)
+    shape[SAFE_CUTS] = safe_cuts(laid, chain.kinds, chain.joint)
     return shape
 
 

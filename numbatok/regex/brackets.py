@@ -68,17 +68,22 @@ def _member(cursor: Cursor, flags: Flags, depth: int) -> Mask:
         except InvalidValue:
             raise cursor.unsupported(f"the POSIX bracket {found[2]!r}", start) from None
         return ~mask if found[1] else mask
-    if not cursor.is_oniguruma and cursor.here(2) in ("--", "~~"):
-        raise cursor.unsupported(f"the class operator {cursor.here(2)}", start)
+    _refuse_operator(cursor)
     if cursor.take("["):
         return parse_class(cursor, flags, depth + 1)
     return _range(cursor, flags)
+
+
+def _refuse_operator(cursor: Cursor) -> None:
+    if not cursor.is_oniguruma and cursor.here(2) in ("--", "~~"):
+        raise cursor.unsupported(f"the class operator {cursor.here(2)}")
 
 
 def _range(cursor: Cursor, flags: Flags) -> Mask:
     """Return one character, escape or range."""
     start = cursor.position
     first = _character(cursor, flags)
+    _refuse_operator(cursor)
     is_range = cursor.sees("-") and cursor.here(2) != "-]" and not cursor.sees("-&&")
     if isinstance(first, np.ndarray):
         if is_range:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok import unicode
+from numbatok.character_classes import byte_alphabet
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.regex.compose import composed
 from numbatok.regex.machine import (
@@ -27,7 +28,7 @@ from numbatok.regex.machine import (
     with_classes,
 )
 from numbatok.regex.sets import POINTS, STRAY_BYTES, STRAY_MARK, joint_labels
-from numbatok.regex.steps import Level, level_of, on_bytes
+from numbatok.regex.steps import Level, level_of
 from numbatok.spec import ByteLevel, PreTokenizer
 
 MOST_STEPS = 32
@@ -100,7 +101,7 @@ def _levels(steps: Sequence[PreTokenizer], engine: str) -> tuple[list[Level], li
                 to_bytes = True
                 before += [level_of(step, engine)] if step.use_regex else []
             elif to_bytes:
-                after.append(level_of(step, engine, on_bytes))
+                after.append(level_of(step, engine, byte_alphabet()))
             else:
                 before.append(level_of(step, engine))
         except UnsupportedTokenizer as error:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from numbatok.regex.machine import Numbers
 from numbatok.regex.rows import NEVER
+from numbatok.tables import CUT_COMMAS, CUT_WORDS
 
 Symbols = NDArray[np.int64]
 
@@ -40,8 +41,8 @@ class Laid(NamedTuple):
     cuts_from: int
 
 
-def may_cut(laid: Laid, kinds: NDArray[np.uint16], joint: NDArray[np.uint16]) -> bool:
-    """Tell whether all cuts that `numbatok.cuts.find_cut` finds are safe.
+def safe_cuts(laid: Laid, kinds: NDArray[np.uint16], joint: NDArray[np.uint16]) -> int:
+    """Return which of the cuts that `numbatok.cuts.find_cut` finds are safe: CUT_WORDS, CUT_COMMAS.
 
     kinds, joint   as in `chain.Chain`
     """
@@ -49,7 +50,8 @@ def may_cut(laid: Laid, kinds: NDArray[np.uint16], joint: NDArray[np.uint16]) ->
     space = _spelled(np.array([ord(" ")]), kinds, joint)
     words = np.array([[*space[0], *letter] for letter in letters])
     ideographs, commas = _spelled(IDEOGRAPHS, kinds, joint), _spelled(COMMAS, kinds, joint)
-    return _are_safe(laid, letters, words) and _are_safe(laid, ideographs, commas)
+    in_words, at_commas = _are_safe(laid, letters, words), _are_safe(laid, ideographs, commas)
+    return CUT_WORDS * in_words | CUT_COMMAS * at_commas
 
 
 def _spelled(

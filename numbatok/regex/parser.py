@@ -40,7 +40,7 @@ MOST_GROUPS = 100
 _REFUSED = {
     "(?P=": "a backreference",
     "(?P>": "a subexpression call",
-    "(?R": "recursion",
+    "(?R": "a recursion",
     "(?&": "a subexpression call",
     "(?(": "a conditional",
     "(?|": "a branch reset",
@@ -49,7 +49,7 @@ _REFUSED = {
     "(?{": "a callout",
     "(*": "a callout",
 }
-_OPTIONS = re.compile(r"\(\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
+_OPTIONS = re.compile(r"\(\?(?!R)([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])")
 _NAME = re.compile(r"\(\?(P?)<([A-Za-z_]\w*)>")
 
 
@@ -220,7 +220,7 @@ class _Parser:
         for part in parts:
             if not isinstance(part, One):
                 raise self.cursor.unsupported("a lookbehind of more than one character", start)
-            mask = mask | self.sets.masks[part.members]
+            mask = mask | self.sets.mask(part.members)
         return Behind(self.sets.number(mask), negative)
 
     # --- quantifiers ------------------------------------------------------------------------------

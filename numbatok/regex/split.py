@@ -23,7 +23,7 @@ from numbatok.regex.threads import Alphabet, outlook_of
 from numbatok.regex.tree import Node, sets_behind
 from numbatok.spec import Behavior
 
-LONGEST_PIECE = 4096  # of FixedLength: each length is a state
+LONGEST_PIECE = 1024  # of FixedLength: each length is a state
 
 
 class Cutting(NamedTuple):
@@ -66,7 +66,7 @@ def alphabet_of(node: Node, sets: SetTable, classes: Classes) -> Alphabet:
     signatures = [(False,) * len(asked), *map(tuple, classes.holds[asked].T.tolist())]
     numbers: dict[tuple[bool, ...], int] = {}
     kinds = [numbers.setdefault(signature, len(numbers)) for signature in signatures]
-    behind = np.zeros((len(numbers), len(sets.masks)), np.bool_)
+    behind = np.zeros((len(numbers), len(sets.edges)), np.bool_)
     for signature, kind in numbers.items():
         behind[kind, asked] = signature
     return Alphabet(classes.holds, np.array(kinds[1:], np.int64), behind)

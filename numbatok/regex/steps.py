@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from numbatok import unicode
-from numbatok.character_classes import byte_alphabet
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.pattern_names import GPT2
 from numbatok.regex.machine import Machine
@@ -17,8 +15,7 @@ from numbatok.regex.parser import literal_node, parse
 from numbatok.regex.sets import (
     Classes,
     SetTable,
-    classified,
-    every_point,
+    classify,
     of_characters,
     with_property,
 )
@@ -45,8 +42,6 @@ from numbatok.spec import (
 
 WHITESPACE_PATTERN = r"\w+|[^\w\s]+"  # of the Whitespace step, in the dialect of tiktoken's engine
 
-Tables = Sequence[NDArray[Any]]  # each [POINTS]
-
 
 class Level(NamedTuple):
     """One step."""
@@ -55,38 +50,25 @@ class Level(NamedTuple):
     machine: Machine
 
 
-def on_bytes(tables: Tables) -> Tables:
-    """Return what tables say of the characters that stand for the 256 bytes."""
-    alphabet = byte_alphabet()
-    return [table[alphabet] for table in tables]
-
-
-def on_points(tables: Tables) -> Tables:
-    """Return tables as they are."""
-    return tables
-
-
-def level_of(
-    step: PreTokenizer, engine: str, view: Callable[[Tables], Tables] = on_points
-) -> Level:
-    """Return the level of a step; `view` says over what the sets are.
+def level_of(step: PreTokenizer, engine: str, points: NDArray[np.int64] | None = None) -> Level:
+    """Return the level of a step; with `points` it is over these only, as in `classify`.
 
     Errors: UnsupportedTokenizer, InvalidTokenizerFile.
     """
     if isinstance(step, FixedLength):
-        return Level(classified(view([every_point()])), fixed_length_machine(step.length))
+        return Level(classify([], points), fixed_length_machine(step.length))
     if isinstance(step, UnicodeScripts):
-        return _scripts(view)
+        return _scripts(points)
     sets = SetTable()
     node, cutting = _regex_of(step, engine, sets)
-    return split_level(node, sets, cutting, view)
+    return split_level(node, sets, cutting, points)
 
 
 def split_level(
-    node: Node, sets: SetTable, cutting: Cutting, view: Callable[[Tables], Tables] = on_points
+    node: Node, sets: SetTable, cutting: Cutting, points: NDArray[np.int64] | None = None
 ) -> Level:
     """Return the level that cuts at the matches of a regex."""
-    classes = classified(view(sets.masks or [every_point()]))
+    classes = classify(sets.edges, points)
     return Level(classes, split_machine(node, sets, classes, cutting))
 
 
@@ -117,8 +99,10 @@ def _regex_of(step: PreTokenizer, engine: str, sets: SetTable) -> tuple[Node, Cu
     return One(sets.number(mask)), cutting_of(behavior, False)
 
 
-def _scripts(view: Callable[[Tables], Tables]) -> Level:
-    (table,) = view([with_property(unicode.cutting_scripts())])
+def _scripts(points: NDArray[np.int64] | None) -> Level:
+    table = with_property(unicode.cutting_scripts())
+    if points is not None:
+        table = table[points]
     unknown = unicode.SCRIPT_NAMES.index("Unknown")
     numbers = np.where(table == unknown, 0, table.astype(np.int64) + 1)
     starts = np.append(0, np.flatnonzero(numbers[1:] != numbers[:-1]) + 1)
