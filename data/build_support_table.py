@@ -64,20 +64,20 @@ def outcome(packed: Path, folder: Path) -> str:
 
 def shortened(reason: str) -> str:
     """Return the first clause of a message, fit for a cell."""
-    if reason.startswith("pre_tokenizer: ("):
-        return "its pattern, which kernels do not know yet"
     first = re.split(r"[.;](?:\s|$)|, which", reason)[0].removeprefix("is ")
     return first.replace("|", "\\|")[:120]
 
 
 def table() -> str:
-    """Return the table."""
+    """Return the table: a row for the files of a tokenizer that have the same outcome."""
     rows = ["| tokenizer | file | |", "|---|---|---|"]
     with tempfile.TemporaryDirectory() as name:
         for label, files in FILES.items():
+            by_outcome: dict[str, list[str]] = {}
             for file in files:
                 found = outcome(VOCABS / f"{file}.xz", Path(name))
-                rows.append(f"| {label} | `{Path(file).name}` | {found} |")
+                by_outcome.setdefault(found, []).append(f"`{Path(file).name}`")
+            rows += [f"| {label} | {', '.join(n)} | {found} |" for found, n in by_outcome.items()]
     return "\n".join(rows)
 
 

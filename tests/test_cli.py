@@ -270,7 +270,7 @@ def test_an_interrupt_exits_with_130_and_leaves_no_file(start, tmp_path, gpt2):
     child = start("encode", "-", "--lines", "-o", tmp_path / "out")
     for _ in range(10):  # more than a batch, so that it has begun to write
         child.stdin.write(b"some text of a line\n" * 10_000)
-    wait_for(lambda: list(tmp_path.glob("*.partial")))
+    wait_for(lambda: list(tmp_path.glob("*.partial*")))
     child.send_signal(signal.SIGINT)
     _, err = child.communicate(timeout=60)
 

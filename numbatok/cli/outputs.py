@@ -15,28 +15,34 @@ from numbatok.errors import InvalidValue
 def whole_file(path: str | None, overwrite: bool) -> Iterator[BinaryIO]:
     """Open an output for bytes; None and `-` are standard output.
 
-    A file is written under another name beside the final one and renamed when the block ends
-    without an error; otherwise nothing of it stays. What is no regular file, such as a pipe or
-    /dev/null, is written directly.
+    A file appears under its name when the block ends without an error; otherwise nothing of it
+    stays. What is no regular file, such as a pipe or /dev/null, is written directly.
 
     Errors: InvalidValue if the file exists and may not be overwritten, OSError.
     """
-    if path in (None, "-"):
+    if path is None or path == "-":
         yield _standard_output()
-        return
-    assert path is not None
-    final = os.path.realpath(path)
-    if os.path.exists(final):
-        if not os.path.isfile(final):
-            with open(final, "wb") as file:
-                yield file
-            return
-        if not overwrite:
-            raise InvalidValue(f"{path} exists; pass --overwrite to replace it")
-    partial = f"{final}.{os.getpid()}.partial"
-    try:
-        with open(partial, "xb") as file:
+    elif os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
             yield file
+    else:
+        with whole_path(path, overwrite) as partial, open(partial, "xb") as file:
+            yield file
+
+
+@contextlib.contextmanager
+def whole_path(path: str, overwrite: bool) -> Iterator[str]:
+    """Give the name, beside `path` and with its ending, of a file that is renamed to it at the end.
+
+    Errors: InvalidValue if `path` exists and may not be overwritten, OSError.
+    """
+    if os.path.exists(path) and not overwrite:
+        raise InvalidValue(f"{path} exists; pass --overwrite to replace it")
+    final = os.path.realpath(path)
+    stem, ending = os.path.splitext(final)
+    partial = f"{stem}.{os.getpid()}.partial{ending}"
+    try:
+        yield partial
         os.replace(partial, final)
     except BaseException:
         with contextlib.suppress(OSError):
