@@ -47,7 +47,7 @@ from numbatok.kernels.scan.contractions import (
     contractions,
     letters_after,
 )
-from numbatok.kernels.scan.digits import starts_of_three, taken_after
+from numbatok.kernels.scan.digits import starts_of_three
 from numbatok.kernels.scan.scalar import numbers_end, read_character, run_end
 from numbatok.kernels.scan.white import (
     WhiteRuns,
@@ -135,11 +135,9 @@ def block_starts(
     if rules.most_digits == 1:
         found |= block.numbers & ~block.inner
     else:
-        unsure |= block.numbers & block.wide.leads
-        taken = i64(before >> DIGITS & THREE)
-        number_starts = starts_of_three(block.numbers, taken)
-        after |= u64(taken_after(block.numbers, number_starts, block.size)) << DIGITS
+        number_starts, digits = starts_of_three(block.numbers, block, i64(before >> DIGITS & THREE))
         found |= number_starts
+        after |= u64(digits) << DIGITS
     after |= carry(letters, last, LETTERS) | carry(prefix, last, PREFIX)
     after |= carry(others, last, OTHERS) | carry(spaces, last, SPACES)
     after |= carry(runs, last, RUNS) | carry(runs & newlines, last, NEWLINES)

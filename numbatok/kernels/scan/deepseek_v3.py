@@ -33,7 +33,7 @@ from numbatok.kernels.scan.blocks import (
     WHITE,
     Block,
 )
-from numbatok.kernels.scan.digits import MOST, starts_of_three, taken_after
+from numbatok.kernels.scan.digits import MOST, starts_of_three
 from numbatok.kernels.scan.scalar import numbers_end, read_character
 from numbatok.kernels.scan.white import WhiteRuns, white_end, white_starts
 from numbatok.kernels.scan.wide import wide_mask
@@ -104,17 +104,16 @@ def block_starts(
     stops = block.numbers | region
     white = WhiteRuns(runs, newlines, ZERO, stops, bit(before, RUNS), bit(before, NEWLINES))
     whites = white_starts(block, white, STOPS, block.after & NEWLINE != 0)
-    number_starts = starts_of_three(block.numbers, i64(before >> DIGITS & THREE))
+    number_starts, digits = starts_of_three(block.numbers, block, i64(before >> DIGITS & THREE))
     found |= whites.starts | number_starts
-    unsure = whites.unsure | block.numbers & block.wide.leads
 
-    after = u64(taken_after(block.numbers, number_starts, block.size)) << DIGITS
-    after |= carry(block.letters, last, LETTERS) | carry(prefix, last, PREFIX)
+    after = u64(digits) << DIGITS | carry(block.letters, last, LETTERS)
+    after |= carry(prefix, last, PREFIX)
     after |= carry(ascii_prefix, last, ASCII_PREFIX) | carry(ascii_word, last, ASCII_WORD)
     after |= carry(region, last, REGION) | carry(others, last, OTHERS)
     after |= carry(gaps, last, GAPS) | carry(spaces, last, SPACES) | carry(runs, last, RUNS)
     after |= carry(runs & newlines, last, NEWLINES) | carry(tail, last, TAIL)
-    return found & block.inside, unsure, after
+    return found & block.inside, whites.unsure, after
 
 
 # --- the same pattern, one character at a time: for giant pretokens, and the twin of the masks ----

@@ -51,7 +51,7 @@ from numbatok.kernels.scan.contractions import (
     contractions,
     letters_after,
 )
-from numbatok.kernels.scan.digits import starts_of_three, taken_after
+from numbatok.kernels.scan.digits import starts_of_three
 from numbatok.kernels.scan.scalar import numbers_end, read_character, run_end
 from numbatok.kernels.scan.white import WhiteRuns, white_end, white_starts
 from numbatok.kernels.scan.wide import wide_mask
@@ -60,6 +60,7 @@ from numbatok.tables import I64, U8, CharacterClasses
 from numbatok.vector import (
     byte_mask,
     clear_lowest_bit,
+    fill_runs,
     range_mask,
 )
 
@@ -108,11 +109,22 @@ def block_starts(
     last, spaces = u64(block.size - 1), byte_mask(text, pos, SPACE)
     newlines = byte_mask(text, pos, LINE_FEED) | byte_mask(text, pos, RETURN)
     upper, lower, unsure = read_case(text, pos, block, kinds, rules)
-    words = upper | lower
+    words, numbers = upper | lower, block.numbers
     marks, han = words & ~block.letters, block.letters & ~words
-    others = ~(block.letters | block.numbers | block.white | words) & block.inside
+    if unsure != ZERO:  # an odd Han character after another one is of the same run
+        joined = fill_runs(unsure & shift_in(han, bit(before, HAN)), unsure)
+        han, numbers, unsure = han | joined, numbers & ~joined, unsure & ~joined
+    others = ~(block.letters | numbers | block.white | words | han) & block.inside
     tail = punctuation_tail(text, pos, newlines, others, before, rules)
     others &= ~tail
+    found = others & ~shift_in(others, bit(before, OTHERS)) & ~shift_in(spaces, bit(before, SPACES))
+    firsts = spread(found, block.inner)
+    inside_run = marks & shift_in(others & ~firsts, bit(before, BODY))
+    if inside_run != ZERO:  # marks go on with punctuation that cannot be their prefix
+        going_on = fill_up(inside_run, others | marks)
+        unsure |= newlines & shift_in(going_on & marks, ZERO)
+        found, firsts = found & ~going_on, firsts & ~going_on
+        others, words = others | going_on, words & ~going_on
 
     contracted, after = before >> CONTRACTION, ZERO
     if rules.suffix != 0:
@@ -120,17 +132,15 @@ def block_starts(
         candidates &= shift_in(words & ~contracted, bit(before, WORDS))
         if candidates != ZERO:
             short, long = suffixes(text, pos, candidates)
+            found, firsts = found & ~(short | long), firsts & ~(short | long)
             others &= ~(short | long)
             contracted |= contracted_letters(short, long)
             after = letters_after(short, long, last) << CONTRACTION
     words &= ~contracted
 
-    found = others & ~shift_in(others, bit(before, OTHERS)) & ~shift_in(spaces, bit(before, SPACES))
-    firsts = spread(found, block.inner)
     prefix, body = firsts | block.white & ~newlines, others & ~firsts
     found |= words & ~shift_in(words, bit(before, WORDS)) & ~shift_in(prefix, bit(before, PREFIX))
     found |= han & ~shift_in(han, bit(before, HAN))
-    unsure |= marks & shift_in(body, bit(before, BODY))
     cased = case_starts(
         upper & words, lower & words, bit(before, FALLING), bit(before, RISING), block
     )
@@ -140,13 +150,11 @@ def block_starts(
     whites = white_starts(block, white, i64(0), block.after & NEWLINE != 0)
     found, unsure = found | cased.starts | whites.starts, unsure | cased.unsure | whites.unsure
     if rules.most_digits == 1:
-        found |= block.numbers & ~block.inner
+        found |= numbers & ~block.inner
     else:
-        unsure |= block.numbers & block.wide.leads
-        taken = i64(before >> DIGITS & THREE)
-        number_starts = starts_of_three(block.numbers, taken)
-        after |= u64(taken_after(block.numbers, number_starts, block.size)) << DIGITS
+        number_starts, digits = starts_of_three(numbers, block, i64(before >> DIGITS & THREE))
         found |= number_starts
+        after |= u64(digits) << DIGITS
     after |= carry(words, last, WORDS) | carry(cased.falling, last, FALLING)
     after |= carry(cased.rising, last, RISING) | carry(han, last, HAN)
     after |= carry(prefix, last, PREFIX) | carry(others, last, OTHERS) | carry(body, last, BODY)
@@ -162,7 +170,7 @@ def read_case(
     """Return the characters that are UPPER, those that are LOWER, and Kimi's odd Han characters.
 
     A mark and a letter without case is both. A Han character that is no letter belongs to a run of
-    punctuation or numbers before it, else to one of Han: the scalar twin decides.
+    punctuation or numbers before it, else to one of Han.
     """
     upper = range_mask(text, pos, ord("A"), ord("Z"))
     lower, odd = range_mask(text, pos, ord("a"), ord("z")), ZERO
