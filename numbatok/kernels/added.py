@@ -77,7 +77,8 @@ def find_added(
 
     text[first:end] is the document and text[pos:] has not been encoded. Writes: NEXT_ADDED ... of
     control; without a token NEXT_ADDED is `stop` and the search goes on there. A token that is
-    plain in this call, or no single word, is passed over whole: nothing is searched inside.
+    plain in this call, or no single word, is passed over whole: nothing is searched inside. So is
+    one that takes the white space before it where the token before took all that it is made of.
     """
     at = control[SEARCH_FROM]
     while True:
@@ -92,10 +93,13 @@ def find_added(
         ):
             at = token_end
         else:
-            control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = token, token_end
-            control[NEXT_ADDED] = stripped_start(text, pos, at, token, added)
-            control[NEXT_ADDED_END] = stripped_end(text, token_end, end, token, added)
-            return
+            start = stripped_start(text, pos, at, token, added)
+            stripped = stripped_end(text, token_end, end, token, added)
+            if start < stripped or not has_flag(token, LSTRIP, added):
+                control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = token, token_end
+                control[NEXT_ADDED], control[NEXT_ADDED_END] = start, stripped
+                return
+            at = token_end
     control[NEXT_ADDED], control[NEXT_ADDED_END] = stop, stop
     control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = NO_TOKEN, at
 
