@@ -20,6 +20,7 @@ import numpy as np
 
 from numbatok.character_classes import byte_alphabet, two_stages
 from numbatok.errors import UnsupportedTokenizer
+from numbatok.limits import check_limits
 from numbatok.memory import aligned_zeros
 from numbatok.native import function
 from numbatok.normalization import Normalization
@@ -34,7 +35,6 @@ from numbatok.tables import (
     I64,
     KNOWN,
     LSTRIP,
-    MAX_ID,
     MAX_MERGES,
     N_SHAPE,
     NEITHER,
@@ -93,7 +93,7 @@ def build_tables(spec: TokenizerSpec) -> Tables:
     Errors: UnsupportedTokenizer, naming the feature.
     """
     pattern, model = recognize(spec), spec.model
-    check_ids(spec)
+    check_limits(spec)
     n_merges = len(model.tokens) if model.merges is None else len(model.merges)
     automaton = build_automaton(pattern)
     tables = Tables(
@@ -116,18 +116,6 @@ def build_tables(spec: TokenizerSpec) -> Tables:
     learn_merges(model, state, tables.merges)
     learn_words(model, state)
     return tables
-
-
-def check_ids(spec: TokenizerSpec) -> None:
-    """Refuse ids that do not fit the tables."""
-    for token in spec.added_tokens:
-        if not 0 <= token.id <= MAX_ID:
-            raise UnsupportedTokenizer(
-                f"added token {token.content!r}: id {token.id} above {MAX_ID}"
-            )
-    largest = max(spec.model.tokens.values(), default=0)
-    if largest > MAX_ID:
-        raise UnsupportedTokenizer(f"vocabulary: id {largest} above {MAX_ID}")
 
 
 def build_automaton(pattern: Pattern) -> Automaton:

@@ -1,0 +1,70 @@
+"""What is refused before tables are built.
+
+That is what they cannot hold, and what has no right ids because Hugging Face's library fails on it.
+"""
+
+from __future__ import annotations
+
+from numbatok.errors import UnsupportedTokenizer
+from numbatok.normalization import Normalization
+from numbatok.regex.parser import parse
+from numbatok.regex.sets import SetTable
+from numbatok.regex.tree import can_be_empty
+from numbatok.spec import Replace, TokenizerSpec
+from numbatok.tables import MAX_ID
+
+
+def check_limits(spec: TokenizerSpec) -> None:
+    """Refuse a tokenizer by the name of what is not possible. Errors: UnsupportedTokenizer."""
+    check_ids(spec)
+    check_replacements(spec)
+    check_added_tokens(spec)
+
+
+def check_ids(spec: TokenizerSpec) -> None:
+    """Refuse ids that do not fit the tables."""
+    for token in spec.added_tokens:
+        if not 0 <= token.id <= MAX_ID:
+            raise UnsupportedTokenizer(
+                f"added token {token.content!r}: id {token.id} above {MAX_ID}"
+            )
+    largest = max(spec.model.tokens.values(), default=0)
+    if largest > MAX_ID:
+        raise UnsupportedTokenizer(f"vocabulary: id {largest} above {MAX_ID}")
+
+
+def check_replacements(spec: TokenizerSpec) -> None:
+    """Refuse a Replace that puts something in front of a text: its places get confused there.
+
+    tokenizers 0.23.3 panics on "ab" with `^` replaced by "x", or puts "x" twice.
+    """
+    for step in spec.normalizers:
+        if not isinstance(step, Replace) or not step.content:
+            continue
+        if not step.pattern or (
+            step.is_regex and can_be_empty(parse(step.pattern, "tokenizers", SetTable()))
+        ):
+            raise UnsupportedTokenizer(
+                f"normalizer Replace: {step.pattern!r} can match nothing, and Hugging Face's "
+                f"library panics or repeats {step.content!r} where it does"
+            )
+
+
+def check_added_tokens(spec: TokenizerSpec) -> None:
+    """Refuse added tokens of which normalization leaves nothing, or the same."""
+    normalization, contents = Normalization(spec.normalizers), dict[bytes, str]()
+    for token in spec.added_tokens if normalization else ():
+        if not token.normalized:
+            continue
+        searched = normalization.apply(token.content.encode())
+        if not searched:
+            raise UnsupportedTokenizer(
+                f"added token {token.content!r}: nothing is left of it after normalization, and "
+                "Hugging Face's library then finds it everywhere or panics"
+            )
+        twin = contents.setdefault(searched, token.content)
+        if twin != token.content:
+            raise UnsupportedTokenizer(
+                f"added tokens {twin!r} and {token.content!r} are the same after normalization; "
+                "Hugging Face's library finds a random one of them"
+            )
