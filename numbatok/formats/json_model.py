@@ -193,6 +193,11 @@ def _unknown(model: Field, strings: Strings) -> str | None:
     if unk is None:
         return None
     if unk.string() in strings:
+        if missing and unk.string() in _parts(model.get("merges")):
+            raise unk.unsupported(
+                f"is {unk.string()[:60]!r}, a part of merges, which join it to its neighbors also "
+                f"where it stands for a byte without a token ({missing[0]!r} first)"
+            )
         return unk.string()
     if missing:
         raise unk.unsupported(
@@ -200,6 +205,14 @@ def _unknown(model: Field, strings: Strings) -> str | None:
             f"{len(missing)} of the 256 bytes have no token ({missing[0]!r} first)"
         )
     return None
+
+
+def _parts(merges: Field) -> set[str]:
+    """Return all parts of a checked list of merges."""
+    parts: set[str] = set()
+    for entry in merges.list():
+        parts.update(entry.split(" ") if isinstance(entry, str) else cast("list[str]", entry))
+    return parts
 
 
 def _flag(model: Field, key: str) -> bool:
