@@ -39,6 +39,8 @@ class Runner:
     def pretokens(self, text: str | bytes, invalid: str = "byte-alphabet") -> list[bytes]:
         """Return the pretokens of a text."""
         data = text.encode() if isinstance(text, str) else text
+        if not data:
+            return []
         starts, dropped = self._cuts(self.symbols(data, invalid))
         ends = [*starts[1:], len(data)]
         return [data[a:b] for a, b, d in zip(starts, ends, dropped, strict=True) if not d]
@@ -56,4 +58,4 @@ class Runner:
                 starts.append(place)
                 dropped.append(bool(row >= shape[DROPS_FROM]))
         last = automaton.ends[row >> int(shape[COLUMN_BITS])] & ENDS_DROPPED
-        return starts, [*dropped[1:], bool(last)][: len(starts)]
+        return starts, [*dropped[1:], bool(last)]
