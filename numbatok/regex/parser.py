@@ -123,13 +123,21 @@ class _Parser:
         if character in "^$":
             return self._place(character)
         if character == "\\":
-            if cursor.here() in ("b", "B", "A", "z", "Z") and not self._is_crate_z():
-                return self._place(cursor.next())
-            return self._one(parse_escape(cursor, flags, False), flags, start)
+            return self._escape(flags, start)
         return self._one(ord(character), flags, start)
 
-    def _is_crate_z(self) -> bool:
-        return self.cursor.here() == "Z" and not self.cursor.is_oniguruma
+    def _escape(self, flags: Flags, start: int) -> Node:
+        cursor = self.cursor
+        if cursor.here() in ("b", "B", "A", "z") or (cursor.sees("Z") and cursor.is_oniguruma):
+            return self._place(cursor.next())
+        if cursor.is_oniguruma and cursor.take("R"):  # a line break: CR LF before CR
+            both = Series((self._character(0x0D), self._character(0x0A)))
+            mask = of_range(0x0A, 0x0D) | of_range(0x85, 0x85) | of_range(0x2028, 0x2029)
+            return Atomic(Choice((both, One(self.sets.number(mask)))))
+        return self._one(parse_escape(cursor, flags, False), flags, start)
+
+    def _character(self, code: int) -> Node:
+        return One(self.sets.number(of_range(code, code)))
 
     def _one(self, found: Found, flags: Flags, start: int) -> Node:
         if isinstance(found, np.ndarray):

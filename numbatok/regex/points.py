@@ -28,6 +28,7 @@ _CODE_POINT = re.compile(r"x\{([0-9A-Fa-f]{1,8})\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-
 _NAME = re.compile(r"\{(\^?)([^{}^]*)\}")
 _CONTROLS = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D, "a": 0x07}
 _ONLY_ONIGURUMA = ("alnum", "blank", "graph", "print", "word", "xdigit", "posixpunct", "newline")
+_KEYS = ("script", "sc", "generalcategory", "gc")  # of tiktoken's engine: a script is no category
 _NAMED = {
     "R": "a line break",
     "X": "a grapheme cluster",
@@ -106,6 +107,9 @@ def _property(
     else:
         name, inverted = cursor.next(), complement
     loose = re.sub(r"[ _-]", "", name).lower()
+    key, equals, value = loose.partition("=")
+    if equals and key in _KEYS and not cursor.is_oniguruma:
+        name = value
     try:
         if loose in _ONLY_ONIGURUMA and not cursor.is_oniguruma:
             raise InvalidValue(name)

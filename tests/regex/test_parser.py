@@ -22,7 +22,6 @@ REFUSED = [
     (r"\X", "a grapheme cluster", 0),
     (r"a\K", "a keep", 1),
     (r"\G", "a search start", 0),
-    (r"\R", "a line break", 0),
     (r"\y", "a text segment boundary", 0),
     (r"\101", "an octal escape", 0),
     (r"\xE9", r"\\xE9, a byte above 7F", 0),

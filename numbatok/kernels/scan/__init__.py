@@ -10,5 +10,7 @@ Each family has two entries of the same four int64, found by address in State.fu
         where the pretoken at text[pos] ends, text being an address with MARGIN readable bytes
         after `end`
 
-A pattern never looks back: a scan may begin at the start of any pretoken.
+A family's pattern never looks back: a scan may begin at the start of any pretoken. The automaton's
+may: it leaves in Scan.flow where the next scan of the same text has to go on, and drivers put
+FLOW_ROW and FLOW_WITHIN to 0 where a text starts.
 """

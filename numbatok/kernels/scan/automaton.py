@@ -76,7 +76,7 @@ def scan_automaton(state: int, start: int, stop: int, at: int) -> int:
 # --- bytes to symbols -----------------------------------------------------------------------------
 
 
-@part
+@kernel
 def write_symbols(
     text: U8, start: int, stop: int, first: int, automaton: Automaton, symbols: U16
 ) -> None:
@@ -109,7 +109,7 @@ def write_symbols(
             symbols[k] = automaton.joint[i64(symbols[k]) << 8 | i64(text[start + k])]
 
 
-@part
+@kernel
 def within_at(text: U8, pos: int, first: int, automaton: Automaton) -> int:
     """Return how many bytes at pos belong to a character that begins before, as `first` says."""
     if pos <= first:
@@ -124,7 +124,7 @@ def within_at(text: U8, pos: int, first: int, automaton: Automaton) -> int:
 # --- from the end ---------------------------------------------------------------------------------
 
 
-@part
+@kernel
 def look_back(
     symbols: U16, n: int, outlook: int, automaton: Automaton, columns: U16
 ) -> tuple[int, int]:
@@ -156,7 +156,7 @@ def look_back(
     return row, known
 
 
-@part
+@kernel
 def outlook_near(symbols: U16, at: int, automaton: Automaton) -> int:
     """Return the outlook at a place as far as the REACH symbols after it tell."""
     row = i64(automaton.shape[UNKNOWN_START])
@@ -165,7 +165,7 @@ def outlook_near(symbols: U16, at: int, automaton: Automaton) -> int:
     return row
 
 
-@part
+@kernel
 def look_back_in_four(
     symbols: U16, size: int, a: int, b: int, c: int, d: int, automaton: Automaton, columns: U16
 ) -> int:
@@ -213,7 +213,7 @@ def write_starts(scan: Scan, start: int, n: int, at: int) -> int:
     return count
 
 
-@part
+@kernel
 def row_before(scan: Scan, at: int) -> int:
     """Return the row before the symbol at a place, reading no more than is needed to know it."""
     automaton, columns = scan.automaton, scan.walk.columns
@@ -229,7 +229,7 @@ def row_before(scan: Scan, at: int) -> int:
     return row
 
 
-@part
+@kernel
 def row_near(columns: U16, at: int, reach: int, automaton: Automaton) -> int:
     """Return the row before the symbol at a place as far as the `reach` symbols before it tell."""
     row = i64(automaton.shape[ROW_UNKNOWN_START])
@@ -238,7 +238,7 @@ def row_near(columns: U16, at: int, reach: int, automaton: Automaton) -> int:
     return row
 
 
-@part
+@kernel
 def write_marks(walk: Walk, n: int, row: int, automaton: Automaton) -> int:
     """Read columns[:n] from a row on and write what is at each; return the row behind them."""
     columns, marks, shape = walk.columns, walk.marks, automaton.shape
@@ -258,7 +258,7 @@ def write_marks(walk: Walk, n: int, row: int, automaton: Automaton) -> int:
     return row
 
 
-@part
+@kernel
 def write_marks_in_four(
     walk: Walk, size: int, a: int, b: int, c: int, d: int, automaton: Automaton
 ) -> int:
