@@ -99,7 +99,8 @@ TRAINERS: dict[str, tuple[Callable[[str, int], Products], str, Peer]] = {
 
 
 def _texts(path: str) -> list[str]:
-    return Path(path).read_text(encoding="utf-8", errors="replace").split(SEPARATOR)
+    # bytes first: text files would turn carriage returns into line feeds
+    return Path(path).read_bytes().decode(errors="replace").split(SEPARATOR)
 
 
 def _byte_alphabet() -> dict[str, int]:
