@@ -83,7 +83,7 @@ class OffsetEncoder:
     ) -> Encoding | Refusal:
         """Encode a text whose UTF-8 is `data`.
 
-        Errors: UnsupportedTokenizer if the pattern drops parts of the text.
+        Errors: UnsupportedTokenizer for a text with bytes that no token stands for.
         """
         spans = self._find_spans(data, policy)
         if isinstance(spans, Refusal):
@@ -112,7 +112,7 @@ class OffsetEncoder:
                 return piece
             if piece.text:
                 found.append(self._spans_of_piece(piece, policy, n_words))
-                n_words = int(found[-1].words[-1]) + 1
+                n_words = int(found[-1].words.max(initial=n_words - 1)) + 1
             if piece.token >= 0:
                 numbers = (token_ids[piece.token], piece.token_start, piece.token_end, n_words)
                 found.append(_spans_of_columns([np.array([number]) for number in numbers]))
@@ -126,14 +126,27 @@ class OffsetEncoder:
         job = self.encoder.run(text, ends, np.empty(n_bytes + 4, np.uint32), plain)
         assert job.ids is not None
         ids = job.ids[: job.n_ids]
+        kept, word_of = self._kept(piece.text, plain)
         stops = np.cumsum(self.lengths[ids])
-        if len(ids) == 0 or stops[-1] != n_bytes:
-            raise UnsupportedTokenizer("offsets: the tokenizer's pattern drops parts of the text")
+        if (int(stops[-1]) if len(ids) else 0) != len(kept):
+            raise UnsupportedTokenizer(
+                "offsets: this text has bytes without a token, so ids cannot be told to places"
+            )
         begins = stops - self.lengths[ids]
-        _, pretoken_ends = self.encoder.pretoken_spans(piece.text, plain)
-        words = first_word + np.searchsorted(pretoken_ends, begins, side="right")
-        starts, ends = piece.alignment.starts[begins], piece.alignment.ends[stops - 1]
-        return Spans(ids, starts, ends, words)
+        starts = piece.alignment.starts[kept[begins]]
+        return Spans(
+            ids, starts, piece.alignment.ends[kept[stops - 1]], first_word + word_of[begins]
+        )
+
+    def _kept(self, text: bytes, policy: Policy) -> tuple[I64, I64]:
+        """Return the positions of the bytes that no pattern drops, and the pretoken of each."""
+        starts, ends = self.encoder.pretoken_spans(text, policy)
+        sizes = ends - starts
+        firsts = np.concatenate([[0], np.cumsum(sizes)])  # of each pretoken, among the kept bytes
+        return (
+            np.repeat(starts - firsts[:-1], sizes) + np.arange(firsts[-1]),
+            np.repeat(np.arange(len(sizes)), sizes),
+        )
 
     def _framed(self, spans: Spans, tokens: Sequence[str], unit: Unit, template: bool) -> Encoding:
         """Put a template's ids around those of the text."""

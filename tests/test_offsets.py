@@ -48,6 +48,10 @@ def test_trimming_leaves_white_space_out(variant):
     assert spans(numbatok.load(variant("whole", post_processor=step)), "hi  there ") == [
         (0, 2), (2, 3), (3, 9), (9, 10),
     ]  # fmt: skip
+    step["add_prefix_space"] = True
+    prefixed = numbatok.load(variant("prefixed", pre_tokenizer=step, post_processor=step))
+    assert spans(prefixed, "hi  there") == [(0, 2), (2, 3), (3, 9)]
+    assert spans(prefixed, " hi") == [(0, 3)]
 
 
 def test_what_a_normalizer_made_of_several_characters_has_them_all(variant):
@@ -147,8 +151,17 @@ TEMPLATE = {
     },
 }
 TRIM = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+BYTE_LEVEL = {**TRIM, "add_prefix_space": False, "use_regex": False}
 VARIANTS = {
     "plain": {},
+    "prefix space": {"pre_tokenizer": TRIM},
+    "prefix space, trim": {"pre_tokenizer": TRIM, "post_processor": TRIM},
+    "dropped white space": {
+        "pre_tokenizer": {
+            "type": "Sequence",
+            "pretokenizers": [{"type": "WhitespaceSplit"}, BYTE_LEVEL],
+        }
+    },
     "trim": {"post_processor": TRIM},
     "trim with marks": {"post_processor": TRIM, "added_tokens": MARKS},
     "marks and template": {"post_processor": TEMPLATE, "added_tokens": MARKS},
