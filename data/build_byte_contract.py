@@ -45,7 +45,7 @@ Such a byte is one symbol that is merged like any other. Which class it has when
 | `"replace"` | becomes U+FFFD as in `bytes.decode(errors="replace")`: one for each maximal part of a character |
 | `"error"` | raises InvalidUtf8 with the byte and its position |
 
-Under the first two `decode_bytes(encode(data)) == data` for every `data`.
+Under the first two `decode_bytes(encode(data)) == data` for every `data`, unless a normalizer changes text, or the vocabulary lacks bytes: those are dropped, as Hugging Face drops them. DeepSeek Coder's and ModernBERT's lack the 13 that UTF-8 never has (0xC0, 0xC1, 0xF5 to 0xFF).
 It is not a character: no literal and no range of a pattern matches it, no added token contains it, and no normalizer changes it.
 
 A `str` may hold surrogates, which UTF-8 cannot. Two that make a pair are the one character that they stand for; a lone one is U+FFFD, or with `invalid="error"` an error. Every call does the same.

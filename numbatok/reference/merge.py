@@ -26,9 +26,6 @@ def merge_pretoken(model: BpeModel, pretoken: bytes) -> list[int]:
     """Return the ids of one pretoken.
 
     A byte without a token of its own is dropped, or becomes the unknown token if the model has one.
-
-    Raises:
-        InvalidTokenizerFile: a rank file has no token for a byte of the pretoken.
     """
     if not pretoken:
         return []
@@ -70,13 +67,9 @@ def _merge_by_concatenation(model: BpeModel, pretoken: bytes) -> list[int]:
         rank = model.tokens.get(left + right)
         return None if rank is None else (rank, left + right)
 
-    missing = [byte for byte in pretoken if bytes([byte]) not in model.tokens]
-    if missing:
-        raise InvalidTokenizerFile(
-            f"the rank file has no token for byte 0x{missing[0]:02X}, so the pretoken "
-            f"{pretoken[:60]!r} has no ids"
-        )
-    return [model.tokens[t] for t in _merge([bytes([byte]) for byte in pretoken], rule)]
+    parts = [bytes([byte]) for byte in pretoken]
+    known = [part for part in parts if part in model.tokens]
+    return [model.tokens[token] for token in _merge(known, rule)]
 
 
 @kept_for_last
