@@ -59,10 +59,11 @@ def count_pretokens(
     spec, opened = spec_of_pattern(pattern), open_source(source)
     limits = Limits(check_memory(memory_limit), check_folder("spill_directory", spill_directory))
     with Reporter(progress) as reporter:
-        found = count_source(opened, spec, limits, reporter).pretokens
+        counted = count_source(opened, spec, limits, reporter)
+    found = counted.pretokens
     firsts = None if found.firsts is None or not first_seen else found.firsts + first
     found = Pretokens(found.text, found.ends, found.numbers, firsts)
-    return PretokenCounts(sort_and_add_up(found), str(pattern))
+    return PretokenCounts(found if counted.is_sorted else sort_and_add_up(found), str(pattern))
 
 
 def train(

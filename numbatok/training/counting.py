@@ -110,6 +110,7 @@ class Counter:
         self._flow = (0, 0)  # how the scan of that will start
         self._position = 0  # of the first byte that is not yet counted or held, in the source
         self.n_documents = 0
+        self.is_sorted = False
 
     @property
     def n_distinct(self) -> int:
@@ -240,7 +241,7 @@ class Counter:
     def finish(self) -> Pretokens:
         """Return the counts of all that was added; an open document ends here.
 
-        Sorted if they were spilled, else in no order.
+        `is_sorted` tells whether they are, as counts that were spilled; else they have no order.
         """
         if self._held:
             self._go_on(np.zeros(0, np.uint8), False)
@@ -251,7 +252,7 @@ class Counter:
             return first.export()
         for table in self._tables:
             self._spill.write(table.export())
-            table.clear()
+        self._tables, self.is_sorted = [], True
         return self._spill.merge()
 
     def _fits_together(self) -> bool:

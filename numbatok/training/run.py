@@ -42,6 +42,7 @@ class Counted:
     pretokens: Pretokens
     n_documents: int | None
     seconds: float = 0.0
+    is_sorted: bool = True
 
 
 def count_source(
@@ -57,7 +58,8 @@ def count_source(
     pretokens = counter.finish()
     done = counter.n_bytes if source.n_bytes is None else source.n_bytes
     reporter.tell("counting", done, source.n_bytes, len(pretokens), is_last=True)
-    return Counted(pretokens, counter.n_documents, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    return Counted(pretokens, counter.n_documents, seconds, counter.is_sorted)
 
 
 class Training:

@@ -85,7 +85,8 @@ def count_or_resume(
             return Counted(loaded, None)
         counted = count_source(source, spec, limits, reporter)
     if kept is not None:
-        counted.pretokens = sort_and_add_up(_without_places(counted.pretokens, ordered))
+        found = _without_places(counted.pretokens, ordered)
+        counted.pretokens = found if counted.is_sorted else sort_and_add_up(found)
         kept.save_counts(counted.pretokens, PretokenCounts(counted.pretokens).digest())
     return counted
 

@@ -19,8 +19,8 @@ from numbatok.errors import TrainingError
 from numbatok.tables import MARGIN
 from numbatok.training.pretokens import Pretokens, join, sort_and_add_up
 
-BLOCK = 1 << 16  # pretokens of one block
-FAN_IN = 64  # runs merged at once: open files, and a block of each in memory
+BLOCK = 1 << 13  # pretokens of one block, about 300 KB
+FAN_IN = 32  # runs merged at once: open files, and a block of each in memory
 
 
 class Spill:
