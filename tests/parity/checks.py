@@ -8,15 +8,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
+import numpy as np
+
 from numbatok import reference
+from numbatok.cuts import cut_kinds, find_cut
 from numbatok.errors import UnknownIdError
 from tests.parity import texts
 from tests.parity.comparing import Tally
 from tests.parity.published import Subject
 
 CHUNK = 20_000  # texts of one call
+REACH = 40  # bytes on each side of a cut
 SINGLE = 16  # of so many texts one is encoded by a call of its own, too
 
 
@@ -64,7 +69,7 @@ def corpora(subject: Subject, scale: Scale) -> Iterator[Tally]:
 def short_strings(subject: Subject, scale: Scale) -> Iterator[Tally]:
     """Every string of a few atoms."""
     tally = Tally(f"strings of up to {scale.longest} of {len(scale.atoms)} atoms")
-    compare_ids(tally, subject, texts.short_strings(scale.atoms, scale.longest), True)
+    compare_ids(tally, subject, texts.short_strings(scale.atoms, scale.longest), False)
     yield tally
 
 
@@ -72,7 +77,7 @@ def scalars(subject: Subject, scale: Scale) -> Iterator[Tally]:
     """Every Unicode scalar in twelve contexts."""
     tally = Tally(f"every {scale.scalar_step}. scalar in {len(texts.CONTEXTS)} contexts")
     first = sum(subject.file.encode()) % scale.scalar_step  # each file samples others
-    compare_ids(tally, subject, texts.scalars(scale.scalar_step, first), True)
+    compare_ids(tally, subject, texts.scalars(scale.scalar_step, first), False)
     yield tally
 
 
@@ -234,12 +239,33 @@ def known_tokens(subject: Subject) -> dict[int, bytes]:
     return found
 
 
+def cuts(subject: Subject, scale: Scale) -> Iterator[Tally]:
+    """A text cut where it is said to be safe has the ids of the whole."""
+    kinds = cut_kinds(subject.tokenizer._pattern, subject.tokenizer._tables.automaton)
+    tally = Tally("texts cut where that is safe")
+    encode = partial(subject.tokenizer.encode, special="plain")
+    for text in texts.corpus_texts(max(scale.rows, 100) * 10):
+        data = text.encode()
+        content, at = np.frombuffer(data, np.uint8), 0
+        while (at := find_cut(content, at + 1, len(data), kinds)) < len(data):
+            near = slice(max(0, at - REACH), at), slice(at, at + REACH)
+            parts = [data[side].decode(errors="ignore") for side in near]
+            tally.compare(
+                [parts],
+                [encode("".join(parts)).tolist()],
+                [[*encode(parts[0]).tolist(), *encode(parts[1]).tolist()]],
+            )
+    if tally.compared or kinds:
+        yield tally
+
+
 CHECKS: dict[str, Callable[[Subject, Scale], Iterator[Tally]]] = {
     "corpora": corpora,
     "short strings": short_strings,
     "scalars": scalars,
     "fuzz": fuzz,
     "glued": glued,
+    "cuts": cuts,
     "vocabulary": vocabulary,
     "decoding": decoding,
     "streams": streams,
