@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import collections
+import json
+import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -28,6 +32,7 @@ from numbatok.tables import CUTS_FROM, FLOW_GOES_ON, MARGIN
 from numbatok.tokenizer import Tokenizer
 from numbatok.training.blocks import one_document
 from numbatok.training.counting import Counter
+from tests.conftest import ROOT
 from tests.reference.comparing import assert_equal, differences
 from tests.regex.chains import BYTES, CHARACTERS, GPT2_BYTES, PUBLISHED, RandomChains, regex
 from tests.regex.running import Runner
@@ -286,3 +291,39 @@ def test_training_counts_what_encode_cuts(name, size):
 def test_a_byte_level_step_alone_leaves_a_text_whole():
     data = b"a b\n" * 10_000
     assert tokenizer_of([ByteLevel(False, use_regex=False)]).pretokenize(data) == [data]
+
+
+# --- as plain Python ------------------------------------------------------------------------------
+
+PROGRAM = """
+import json
+from tests.kernels.scan.test_automaton import pretokens_of_all
+print(json.dumps(pretokens_of_all()))
+"""
+
+
+def pretokens_of_all():
+    """Return the pretokens of texts of a few windows and less, spelled as Latin-1."""
+    made, found = RandomChains(9), {}
+    for name in ("deepseek-coder", "falcon", "words only"):
+        tokenizer = tokenizer_of(PUBLISHED[name])
+        texts = [made.data() for _ in range(10)] + [long_text(made, 3_000).encode()[:12_000]]
+        texts.append(b"a" * (SEGMENT + 300) + " ½".encode() * 2_500)
+        found[name] = [
+            [pretoken.decode("latin-1") for pretoken in tokenizer.pretokenize(text)]
+            for text in texts
+        ]
+    return found
+
+
+def test_interpreted_kernels_cut_as_the_compiled_ones():
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM],
+        env=environment, capture_output=True, text=True, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+
+    compiled = pretokens_of_all()
+    assert json.loads(done.stdout) == compiled
+    assert sum(len(pretokens) for texts in compiled.values() for pretokens in texts) > 10_000
