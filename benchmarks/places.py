@@ -25,13 +25,13 @@ def unpacked(relative: str) -> Path:
         return target
     if not source.exists():
         raise MissingData(f"{source} is missing; set NUMBATOK_SHARED to the folder that holds it")
-    target.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(target, lzma.decompress(source.read_bytes()))
     return target
 
 
 def write_atomically(target: Path, data: bytes) -> None:
     """Write the whole file or nothing, also when several processes write it at once."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.{os.getpid()}")
     partial.write_bytes(data)
     partial.replace(target)

@@ -169,7 +169,7 @@ import unicodedata
 for name in ("category", "normalize", "combining", "decomposition"):
     setattr(unicodedata, name, None)
 sys.path[:0] = {[str(ROOT), str(Path(__file__).parent)]!r}
-import test_unicode
+from tests import test_unicode
 print(test_unicode.digest(test_unicode.all_tables()))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

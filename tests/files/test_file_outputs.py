@@ -6,11 +6,20 @@ from itertools import chain
 
 import numpy as np
 import pytest
-from file_rows import EOS, ids_of, pa, pq, some_texts, stream_of, write_json_lines, write_parquet
 
 import numbatok
 from numbatok.errors import InvalidValue, OutputError
 from numbatok.files import blocks, encode_files, row_sinks
+from tests.files.file_rows import (
+    EOS,
+    ids_of,
+    pa,
+    pq,
+    some_texts,
+    stream_of,
+    write_json_lines,
+    write_parquet,
+)
 
 
 @pytest.fixture

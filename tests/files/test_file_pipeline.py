@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from file_rows import pa, some_texts, stream_of, write_parquet
 
 from numbatok.errors import SpecialTokenError
 from numbatok.files import blocks, encode_files, pipeline, sinks
 from numbatok.files.progress import Bar, Reporter
+from tests.files.file_rows import pa, some_texts, stream_of, write_parquet
 
 
 @pytest.fixture

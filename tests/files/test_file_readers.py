@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from file_rows import ids_of, pa, pq, some_texts, write_json_lines, write_parquet
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from numbatok.files import blocks, encode_files
 from numbatok.files.blocks import Position
 from numbatok.files.sources import find_sources
 from numbatok.files.text import TextReader
+from tests.files.file_rows import ids_of, pa, pq, some_texts, write_json_lines, write_parquet
 
 
 @pytest.fixture

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from file_rows import pa, some_texts, write_json_lines, write_parquet
 
 from numbatok.errors import OutputError, SpecialTokenError
 from numbatok.files import blocks, encode_files, manifest, row_sinks, shards, writers
+from tests.files.file_rows import pa, some_texts, write_json_lines, write_parquet
 
 FORMATS = {
     "bin": {"format": "bin"},

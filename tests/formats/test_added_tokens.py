@@ -3,9 +3,9 @@
 import random
 
 import pytest
-from documents import added, document, hugging_face, read, read_or_error
 
 from numbatok.errors import InvalidTokenizerFile, NumbatokError, UnsupportedTokenizer
+from tests.formats.documents import added, document, hugging_face, read, read_or_error
 
 VOCAB = document()["model"]["vocab"]
 FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")

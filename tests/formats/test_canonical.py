@@ -6,13 +6,13 @@ import time
 from itertools import pairwise
 
 import pytest
-from merging import Merger
 
 from numbatok.formats.byte_alphabet import to_spelling
 from numbatok.formats.canonical import canonical_merges, canonical_split, last_merge
 from numbatok.formats.gpt2 import read_gpt2
 from numbatok.formats.ranks import read_ranks
 from numbatok.spec import BpeModel
+from tests.formats.merging import Merger
 
 
 def test_gpt2s_merges_follow_from_its_ranks(vocab_file):

@@ -1,12 +1,12 @@
 """Cases from public bug reports that are about files."""
 
 import pytest
-from documents import ALPHABET, added, document, hugging_face, read
-from merging import Merger
 
 from numbatok.errors import InvalidTokenizerFile, InvalidValue, UnsupportedTokenizer
 from numbatok.formats import load_spec, write
 from numbatok.formats.write_json import to_document
+from tests.formats.documents import ALPHABET, added, document, hugging_face, read
+from tests.formats.merging import Merger
 
 VOCAB = document()["model"]["vocab"]
 FILES = {

@@ -8,12 +8,12 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from documents import document
 
 from numbatok.errors import InvalidTokenizerFile, UnknownTokenizerName
 from numbatok.formats import download, encodings, load_spec, locate
 from numbatok.formats.atomic import own_path
 from numbatok.formats.download import DownloadError, fetch, hash_check
+from tests.formats.documents import document
 
 urllib3 = pytest.importorskip("urllib3")
 

@@ -7,10 +7,10 @@ import time
 import tracemalloc
 
 import pytest
-from documents import BYTE_LEVEL, added, document, hugging_face, read, read_or_error
-from test_tokenizer_json import TEMPLATE, split
 
 from numbatok.errors import InvalidTokenizerFile, NumbatokError
+from tests.formats.documents import BYTE_LEVEL, added, document, hugging_face, read, read_or_error
+from tests.formats.test_tokenizer_json import TEMPLATE, split
 
 RICH = document(
     model_merges=[["a", "b"], ["ab", "c"]],

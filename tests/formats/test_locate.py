@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-from documents import document
 
 from numbatok.errors import (
     InvalidTokenizerFile,
@@ -21,6 +20,7 @@ from numbatok.errors import (
 from numbatok.formats import Located, load_spec, locate
 from numbatok.formats.encodings import ENCODINGS
 from numbatok.formats.local_caches import encoding_paths, hub_cache
+from tests.formats.documents import document
 
 SHA1_OF_CL100K = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
 COMMIT = "a" * 40

@@ -8,11 +8,18 @@ import random
 import re
 
 import pytest
-from documents import ALPHABET, BYTE_LEVEL, added, document, hugging_face, read_or_error
-from texts import PIECES
 
 from numbatok.errors import NumbatokError
 from numbatok.formats.write_json import to_document
+from tests.formats.documents import (
+    ALPHABET,
+    BYTE_LEVEL,
+    added,
+    document,
+    hugging_face,
+    read_or_error,
+)
+from tests.formats.texts import PIECES
 
 pytest.importorskip("tokenizers")
 

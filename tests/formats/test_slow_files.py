@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from documents import ALPHABET
-from merging import Merger
 
 from numbatok.errors import InvalidTokenizerFile, InvalidValue, UnsupportedTokenizer
 from numbatok.formats import load_spec, locate
 from numbatok.pattern_names import QWEN2
 from numbatok.spec import ByteLevel, Split, Template, TemplatePart, UnicodeForm
+from tests.formats.documents import ALPHABET
+from tests.formats.merging import Merger
 
 VOCAB = {char: id for id, char in enumerate(ALPHABET)}
 VOCAB |= {"ab": 256, "Ġab": 257, "<|endoftext|>": 258, "<s>": 259, "</s>": 260}

@@ -2,13 +2,13 @@ import base64
 import json
 
 import pytest
-from merging import Merger
 
 from numbatok.errors import InvalidTokenizerFile
 from numbatok.formats import load_spec
 from numbatok.formats.byte_alphabet import to_spelling
 from numbatok.formats.strict_json import parse_json
 from numbatok.formats.tekken import is_tekken, read_tekken
+from tests.formats.merging import Merger
 
 
 def tekken(extra=("ab",), **changes):

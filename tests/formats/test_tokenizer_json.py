@@ -1,7 +1,6 @@
 import json
 
 import pytest
-from documents import ALPHABET, BYTE_LEVEL, added, document, hugging_face, read
 
 from numbatok.errors import InvalidTokenizerFile, UnsupportedTokenizer
 from numbatok.spec import (
@@ -30,6 +29,7 @@ from numbatok.spec import (
     WhitespaceSplit,
     WhitespaceWords,
 )
+from tests.formats.documents import ALPHABET, BYTE_LEVEL, added, document, hugging_face, read
 
 VOCAB = document()["model"]["vocab"]
 SPECIAL = [added("<s>", 258, special=True), added("</s>", 259, special=True)]

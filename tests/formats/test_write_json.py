@@ -5,9 +5,6 @@ import os
 from dataclasses import replace
 
 import pytest
-from documents import added, document, hugging_face, read
-from test_hostile_json import RICH
-from texts import texts
 
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.formats import load_spec, write
@@ -17,6 +14,9 @@ from numbatok.formats.ranks import ranks_to_spec
 from numbatok.formats.write_json import to_document
 from numbatok.pattern_names import PATTERNS, named_pattern
 from numbatok.spec import AddedToken, Template, TemplatePart
+from tests.formats.documents import added, document, hugging_face, read
+from tests.formats.test_hostile_json import RICH
+from tests.formats.texts import texts
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 tokenizers = pytest.importorskip("tokenizers")

@@ -4,8 +4,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from documents import document, read
-from merging import Merger
 
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.formats import load_spec, write
@@ -13,6 +11,8 @@ from numbatok.formats.gpt2 import read_gpt2
 from numbatok.formats.ranks import read_ranks
 from numbatok.formats.write_ranks import exportable_ranks
 from numbatok.spec import AddedToken, BpeModel, Lowercase, TokenizerSpec
+from tests.formats.documents import document, read
+from tests.formats.merging import Merger
 
 VOCAB = document()["model"]["vocab"]
 SAME = {

@@ -6,8 +6,6 @@ import json
 import random
 
 import pytest
-from comparing import assert_equal, differences
-from library_oracles import spelled
 from tokenizers import AddedToken as LibraryToken
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
@@ -32,6 +30,8 @@ from numbatok.spec import (
     Strip,
     TokenizerSpec,
 )
+from tests.reference.comparing import assert_equal, differences
+from tests.reference.library_oracles import spelled
 
 CONTENTS = ["<a>", "<a", "a>", "<m>", "ab", "b", " ", "  ", "\t", "X", "x", "HELLO", "é", "e\u0301"]
 CONTENTS += ["\u0301", "<a>b", "_", "a b", " a", "A", "ｈ", "中", "\u00a0"]

@@ -7,7 +7,6 @@ import random
 from itertools import product
 
 import pytest
-from comparing import assert_equal, differences
 from tokenizers import pre_tokenizers
 
 from numbatok.errors import InvalidType, InvalidUtf8, InvalidValue
@@ -19,6 +18,7 @@ from numbatok.reference.atoms import (
     join_surrogates,
     split_atoms,
 )
+from tests.reference.comparing import assert_equal, differences
 
 REPRODUCERS = {
     "e0407970": ["e0", "40", "79", "70"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from comparing import assert_equal, differences
 from tokenizers import Regex, Tokenizer, decoders, models
 
 from numbatok.errors import UnknownIdError, UnsupportedTokenizer
@@ -25,6 +24,7 @@ from numbatok.spec import (
     Replace,
     TokenizerSpec,
 )
+from tests.reference.comparing import assert_equal, differences
 
 STRINGS = ["a", "b", "ab", "▁", "▁a", "▁▁b", "##a", "##", "a</w>", "</w>", "<0x41>", "<0xC3>"]
 STRINGS += ["<0xA9>", "<0xE4>", "<0x+F>", "<0xg0>", "é", "Ã", "©", "Ġ", "Ġa", "中", " ", "  ", "."]

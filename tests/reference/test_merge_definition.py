@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 import tiktoken
-from comparing import assert_equal, differences
-from library_oracles import spelled
 from tokenizers import models
 
 from numbatok.errors import InvalidTokenizerFile
 from numbatok.reference import merge
 from numbatok.reference.merge import bytes_of_string, id_of_string, merge_pretoken
 from numbatok.spec import BpeModel
+from tests.reference.comparing import assert_equal, differences
+from tests.reference.library_oracles import spelled
 
 BYTES = b"abc \xc3\xa9"
 UNKNOWNS = (None, "<unk>", "é", "u")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from comparing import assert_equal, differences
 from tokenizers import Regex, normalizers
 
 from numbatok.reference import compose
@@ -21,6 +20,7 @@ from numbatok.spec import (
     StripAccents,
     UnicodeForm,
 )
+from tests.reference.comparing import assert_equal, differences
 
 STEPS = {
     "NFC": (UnicodeForm("NFC"), normalizers.NFC()),

@@ -6,9 +6,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from comparing import assert_equal, differences
-from hard_texts import NASTY, REPRESENTATIVES, all_strings, random_bytes, random_strings
-from library_oracles import library_ends, pre_tokenizer, tiktoken_pieces
 
 from numbatok.pattern_names import PATTERNS
 from numbatok.reference.atoms import characters, join, split_atoms
@@ -17,6 +14,15 @@ from numbatok.reference.families import FAMILIES, Family, isolated
 from numbatok.reference.patterns import pretokenize_family, pretokenize_gpt2, recognize
 from numbatok.reference.rules import white_before_text, white_run
 from numbatok.spec import ByteLevel
+from tests.reference.comparing import assert_equal, differences
+from tests.reference.hard_texts import (
+    NASTY,
+    REPRESENTATIVES,
+    all_strings,
+    random_bytes,
+    random_strings,
+)
+from tests.reference.library_oracles import library_ends, pre_tokenizer, tiktoken_pieces
 
 pytestmark = pytest.mark.oracle
 

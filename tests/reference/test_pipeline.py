@@ -6,14 +6,14 @@ import random
 
 import pytest
 import tiktoken
-from comparing import assert_equal, differences
-from hard_texts import NASTY, REPRESENTATIVES, random_bytes, random_strings
 from tokenizers import Tokenizer
 
 from numbatok import reference
 from numbatok.errors import InvalidUtf8, SpecialTokenError
 from numbatok.formats import load_spec
 from numbatok.spec import BpeModel, ByteLevel, Template, TemplatePart, TokenizerSpec
+from tests.reference.comparing import assert_equal, differences
+from tests.reference.hard_texts import NASTY, REPRESENTATIVES, random_bytes, random_strings
 
 HUB_FILES = {
     "gpt2": "tokenizer.json",

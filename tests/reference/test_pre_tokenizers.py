@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from comparing import assert_equal, differences
-from library_oracles import library_strings, pre_tokenizer
 
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.reference import chain
@@ -24,6 +22,8 @@ from numbatok.spec import (
     WhitespaceSplit,
     WhitespaceWords,
 )
+from tests.reference.comparing import assert_equal, differences
+from tests.reference.library_oracles import library_strings, pre_tokenizer
 
 BEHAVIORS = ["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
 PATTERNS = [

@@ -5,9 +5,6 @@ from __future__ import annotations
 import time
 
 import pytest
-from comparing import assert_equal, differences
-from library_oracles import library_strings, pre_tokenizer, tiktoken_pieces
-from random_regexes import RandomRegexes
 
 from numbatok.errors import InvalidTokenizerFile, NumbatokError, UnsupportedTokenizer
 from numbatok.reference import regex_parse
@@ -15,6 +12,9 @@ from numbatok.reference.atoms import characters, join, split_atoms
 from numbatok.reference.chain import with_gaps
 from numbatok.reference.regex_parse import parse_regex
 from numbatok.spec import Split
+from tests.reference.comparing import assert_equal, differences
+from tests.reference.library_oracles import library_strings, pre_tokenizer, tiktoken_pieces
+from tests.reference.random_regexes import RandomRegexes
 
 
 def cut_by(regex, text):

@@ -165,9 +165,14 @@ def test_folders_that_cannot_be_used(tmp_path):
 
 
 SCRIPT = """
-import json, sys
+import json, sys, time
 import numbatok
-from numbatok.training import merging, run
+from numbatok.training import checkpoint, merging, run
+write_whole = checkpoint.write_whole
+def write_slowly(path, parts):  # the signal has to come while it runs, however fast the machine is
+    write_whole(path, parts)
+    time.sleep(0.01)
+checkpoint.write_whole = write_slowly
 merging.WORK_A_CALL = 30
 run.CHECKPOINT_SECONDS = 0.0
 folder, path = sys.argv[1:]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from other_trainers import bpeasy, huggingface, minbpe, rustbpe
-from small_corpora import pretokens
 
 import numbatok
 from numbatok.reference.train import train as reference_train
+from tests.training.other_trainers import bpeasy, huggingface, minbpe, rustbpe
+from tests.training.small_corpora import pretokens
 
 CORPORA = ("bible", "cjk", "code", "en", "multilingual", "web")
 SEPARATOR = "\n\n\n"

@@ -6,7 +6,6 @@ import random
 
 import numpy as np
 import pytest
-from small_corpora import N_CORPORA, count, small_corpus
 
 import numbatok
 from numbatok import parallel
@@ -17,6 +16,7 @@ from numbatok.training.counting import Counter
 from numbatok.training.counts import PretokenCounts
 from numbatok.training.patterns import spec_of_pattern
 from numbatok.training.table import CountTable
+from tests.training.small_corpora import N_CORPORA, count, small_corpus
 
 SPEC = spec_of_pattern("gpt2")
 LONG = "antidisestablishmentarianism pneumonoultramicroscopicsilicovolcanoconiosis "

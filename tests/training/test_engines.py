@@ -7,10 +7,10 @@ import shutil
 import sys
 
 import pytest
-from small_corpora import small_corpus
 
 import numbatok
 from numbatok.training import PretokenCounts
+from tests.training.small_corpora import small_corpus
 
 TEXTS = [text for seed in range(12) for text in small_corpus(seed)]
 SCHEMA = "pretoken binary, count long"

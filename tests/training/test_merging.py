@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from small_corpora import N_CORPORA, count, small_corpus
 
 from numbatok.errors import TrainingError
 from numbatok.reference.train import train
@@ -13,6 +12,7 @@ from numbatok.training import merging
 from numbatok.training.merging import Merger, Rules, Start
 from numbatok.training.pretokens import make_pretokens
 from numbatok.training.ties import alphabet
+from tests.training.small_corpora import N_CORPORA, count, small_corpus
 
 TIES = ("huggingface", "bytes", "minbpe")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from other_trainers import bpeasy, huggingface, minbpe, rustbpe
-from small_corpora import N_CORPORA, count, pretokens, small_corpus
 
 from numbatok.errors import InvalidValue
 from numbatok.reference.train import train
+from tests.training.other_trainers import bpeasy, huggingface, minbpe, rustbpe
+from tests.training.small_corpora import N_CORPORA, count, pretokens, small_corpus
 
 N_MERGES = 40
 

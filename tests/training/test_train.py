@@ -6,13 +6,13 @@ import random
 import re
 
 import pytest
-from other_trainers import huggingface
-from small_corpora import count, small_corpus
 
 import numbatok
 from numbatok.errors import InvalidType, InvalidValue, UnsupportedTokenizer
 from numbatok.reference.train import train as reference_train
 from numbatok.training import PretokenCounts, TrainingProgress, train_with_report
+from tests.training.other_trainers import huggingface
+from tests.training.small_corpora import count, small_corpus
 
 TIES = ("huggingface", "bytes", "minbpe")
 TEXTS = [
