@@ -16,7 +16,7 @@ _KERNELS = "numbatok.kernels."
 
 GROUPS = {
     "core": {
-        "encode_text": Entry(_KERNELS + "encode", 4),
+        "encode_object": Entry(_KERNELS + "call", 3),
         "encode_documents": Entry(_KERNELS + "encode", 9),
         "move_memo": Entry(_KERNELS + "growth", 2),
         "find_all_added": Entry(_KERNELS + "added", 5),

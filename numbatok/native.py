@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from numbatok.cache import cache_directory, one_at_a_time, write_atomically
 from numbatok.errors import NumbatokError
@@ -79,30 +79,6 @@ def _plain_entry(group: str, name: str) -> Callable[..., int]:
 
     plain: Callable[..., int] = getattr(importlib.import_module(GROUPS[group][name].module), name)
     return plain
-
-
-@cache
-def short_function(name: str) -> Callable[..., int]:
-    """Return an entry for calls of a few microseconds: it takes c_int64 and bytes as they are.
-
-    It keeps the lock of the interpreter and converts nothing, which takes 0.3 us where `function`
-    takes 0.8. Errors: CompileError.
-    """
-    if not interpreted():
-        prototype: Any = ctypes.cast(address(name), ctypes.PYFUNCTYPE(ctypes.c_int64))
-        return cast("Callable[..., int]", prototype)
-    plain = function(name)
-
-    def call(*arguments: Any) -> int:
-        return int(plain(*map(_plain_number, arguments)))
-
-    return call
-
-
-def _plain_number(argument: Any) -> int:
-    if isinstance(argument, bytes):
-        return ctypes.cast(ctypes.c_char_p(argument), ctypes.c_void_p).value or 0
-    return int(argument.value)
 
 
 def _load(code: bytes) -> Any:

@@ -60,6 +60,11 @@ class Normalization:
             for step in self._steps
         )
 
+    def form_addresses(self) -> list[int] | None:
+        """Return the addresses by which `find_change` looks at a text for each step, if it can."""
+        steps = [step for step in self._steps if isinstance(step, StretchStep)]
+        return [step.address for step in steps] if len(steps) == len(self._steps) else None
+
     def apply(self, text: bytes) -> bytes:
         """Return the normalized text."""
         for step in self._steps:
@@ -157,6 +162,7 @@ class StretchStep:
     def __init__(self, kinds: U8, change: Callable[[str], str]) -> None:
         self._classes = two_stages(kinds, np.zeros(256, np.uint8))
         self._addresses = addresses_of(self._classes)
+        self.address = int(self._addresses.ctypes.data)
         self._change = lru_cache(maxsize=1 << 16)(change)
 
     def finds_change(self, text: U8) -> bool:
@@ -182,7 +188,7 @@ class StretchStep:
     def _find(self, text: U8, start: int) -> tuple[int, int] | None:
         stretch = np.empty(2, np.int64)
         found = function("find_change")(
-            self._addresses.ctypes.data, text.ctypes.data, start, text.size, stretch.ctypes.data
+            self.address, text.ctypes.data, start, text.size, stretch.ctypes.data
         )
         return (int(stretch[0]), int(stretch[1])) if found else None
 

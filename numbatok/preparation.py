@@ -65,6 +65,10 @@ class Preparation:
         """Tell whether no text ever needs to be prepared."""
         return not self._always and not self._normalization
 
+    def form_addresses(self) -> list[int] | None:
+        """Return what tells short calls which texts they can take as they are; None: no text."""
+        return None if self._always else self._normalization.form_addresses()
+
     def alter(self, data: bytes) -> bytes:
         """Return a text without added tokens as the scan sees it: normalized, with its space."""
         return self._prefixed(self._normalization.apply(data))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ctypes import c_int64
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
 N_LANES, ROW = 16, 80  # as in kernels/merge.py
 FIRST_MEMO, LARGEST_MEMO = 1 << 9, 1 << 18  # buckets of 64 bytes: 32 KB, 16 MB
-SMALL_TEXT = 4096  # bytes of text whose ids fit the thread's own array
 
 
 class ThreadState:
@@ -44,8 +42,6 @@ class ThreadState:
 
     def __init__(self, tables: Tables, pattern: Pattern | None = None, longest: int = 0) -> None:
         self.tables = tables
-        self.small_ids = np.zeros(SMALL_TEXT + 8, np.uint32)
-        self.c_small_ids = c_int64(self.small_ids.ctypes.data)
         self.control: I64 = np.zeros(N_CONTROL, np.int64)
         entries = (pattern.scan, pattern.pretoken_end) if pattern else ()
         self.functions: I64 = np.array([address(name) for name in entries] or [0, 0], np.int64)
@@ -86,7 +82,6 @@ class ThreadState:
         )  # fmt: skip
         self.addresses = addresses_of(self._state)
         self.address = self.addresses.ctypes.data
-        self.c_address = c_int64(self.address)
 
     def follow(self, policy: object, actions: U8, ill_formed: U8) -> None:
         """Use the actions on added tokens and the classes of ill-formed bytes of a policy."""

@@ -316,3 +316,30 @@ CUT_WORDS, CUT_COMMAS, CUT_WIDE_WORDS = 1, 2, 4  # bits: where a text may be cut
 
 # Why the driver came back to Python.
 DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED = range(6)
+
+# The frame of a short call, int64[N_CALL]: what encode_object needs, by place.
+N_FORMS = 4  # normalizers of one tokenizer that a short call can look through
+(
+    CALL_POLICY,  # the identity of the policy that the state follows; 0: none
+    CALL_STATE,  # address of the thread state
+    CALL_IDS,  # where the ids are written first
+    CALL_LONGEST,  # bytes of text at most
+    CALL_SIZE,  # bytes of this text, then the number of its ids
+    CALL_WHY,  # why there are no ids: UNFIT, OTHER_POLICY or why the driver came back
+    CALL_SIZE_ADDRESS,
+    CALL_STRETCH_ADDRESS,
+    CALL_N_FORMS,
+    CALL_STR_TYPE,
+    CALL_BYTES_TYPE,
+    CALL_NONE,
+    CALL_AS_UTF8,
+    CALL_CLEAR_ERROR,
+    CALL_ADD_REFERENCE,
+    CALL_NEW_ARRAY,
+    CALL_ARRAY_TYPE,
+    CALL_UINT32,  # NumPy's number of the type
+) = range(18)
+CALL_STRETCH = 18  # [2] what find_change finds
+CALL_FORMS = 20  # [N_FORMS] addresses of the classes of normalizers
+N_CALL = CALL_FORMS + N_FORMS
+UNFIT, OTHER_POLICY = -1, -2

@@ -28,7 +28,6 @@ from numbatok.policy import (
     to_bytes,
 )
 from numbatok.preparation import Preparation
-from numbatok.scratch import SMALL_TEXT
 from numbatok.spec import TokenizerSpec
 from numbatok.tables import U8, U32, Tables
 from numbatok.vocabulary import Vocabulary
@@ -88,7 +87,7 @@ class Tokenizer:
         self._pattern = recognize(spec)
         self._preparation = Preparation(spec, tables)
         self._encoder = Encoder(tables, self._pattern, self._preparation)
-        self._is_idle = self._preparation.is_idle()
+        self._small_call = self._encoder.small_calls.call
         self._policies = Policies(spec.added_tokens, tables.classes.ill_formed, self._punctuation)
         self._strict = self._policies.get("raise")
         self._vocabulary = Vocabulary(spec, tables)
@@ -113,18 +112,16 @@ class Tokenizer:
 
         Errors: SpecialTokenError, InvalidType, InvalidValue, InvalidUtf8.
         """
-        try:
-            data = str.encode(text)  # type: ignore[arg-type] # most texts are a str
-        except (TypeError, UnicodeEncodeError):
-            data = to_bytes(text, invalid)
         policy = self._strict
         if special != "raise" or invalid != "byte-alphabet":
             policy = self._policies.get(special, invalid)
         ids = None
-        if len(data) <= SMALL_TEXT and self._is_idle:
-            ids = self._encoder.encode_small(data, policy)
+        if invalid == "byte-alphabet":
+            ids = self._small_call(policy, text)
+            if ids is None:
+                ids = self._encoder.small_calls.again(policy, text)
         if ids is None:
-            ids = self._encode_one(data, policy)
+            ids = self._encode_one(to_bytes(text, invalid), policy)
         return self._with_template(ids) if template else ids
 
     def _encode_one(self, data: bytes, policy: Policy) -> U32:

@@ -11,7 +11,8 @@ import pytest
 
 from numbatok import encoder as encoder_module
 from numbatok import scratch
-from numbatok.scratch import SEGMENT, SMALL_TEXT
+from numbatok.scratch import SEGMENT
+from numbatok.small_calls import SMALL_TEXT
 from numbatok.tables import MARGIN
 
 WORDS = ["the", " of", " it's", "  ", "\n\n", "naïve", " 中文字", "12345", "!?", "\t", " été", "😀"]

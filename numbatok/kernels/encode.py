@@ -66,7 +66,7 @@ FULL = -1  # in Fill: the window is full or the documents are done
 open_state = opener(State)
 
 
-@entry
+@kernel
 def encode_text(state_address: int, text_address: int, size: int, ids_address: int) -> int:
     """Encode one short text from its start; return the number of ids, or -1 - why not.
 

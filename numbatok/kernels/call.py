@@ -1,0 +1,120 @@
+"""A short text from its Python object to a new array of ids, in one call of CPython's kind.
+
+A call through ctypes takes 0.5 us more: finding the bytes, converting, and copying the ids in
+Python. Here the kernel is the body of a built-in function. What it reads of objects is what every
+compiled extension reads by macro (the type, the length, the data of bytes and arrays); the rest it
+asks CPython and NumPy by the addresses of their functions.
+"""
+
+from __future__ import annotations
+
+from numbatok._jit import entry, i64, kernel
+from numbatok.addresses import call_at, call_with_nine, view_i64, view_u32
+from numbatok.kernels.encode import encode_text
+from numbatok.kernels.normalize import find_change
+from numbatok.tables import (
+    CALL_ADD_REFERENCE,
+    CALL_ARRAY_TYPE,
+    CALL_AS_UTF8,
+    CALL_BYTES_TYPE,
+    CALL_CLEAR_ERROR,
+    CALL_FORMS,
+    CALL_IDS,
+    CALL_LONGEST,
+    CALL_N_FORMS,
+    CALL_NEW_ARRAY,
+    CALL_NONE,
+    CALL_POLICY,
+    CALL_SIZE,
+    CALL_SIZE_ADDRESS,
+    CALL_STATE,
+    CALL_STR_TYPE,
+    CALL_STRETCH_ADDRESS,
+    CALL_UINT32,
+    CALL_WHY,
+    I64,
+    N_CALL,
+    OTHER_POLICY,
+    UNFIT,
+)
+
+TYPE, LENGTH, BYTES_DATA = 8, 16, 32  # where these are in an object, in bytes, with a GIL
+ARRAY_DATA = 16
+
+
+@entry
+def encode_object(frame_object: int, arguments: int, n_arguments: int) -> int:
+    """Return the address of an array of the ids of a text, or of None with the reason in the frame.
+
+    METH_FASTCALL: of the frame, an array of int64, called with a policy and a str or bytes.
+    The caller takes the general way for None. 0: an exception is set.
+    """
+    frame = view_i64(word(frame_object + ARRAY_DATA), N_CALL)
+    if n_arguments != 2 or word(arguments) != frame[CALL_POLICY]:
+        return none(frame, i64(OTHER_POLICY))
+    text = word(arguments + 8)
+    address = bytes_of(frame, text)
+    if address == 0 or may_normalize(frame, address):
+        return none(frame, i64(UNFIT))
+    n_ids = encode_text(frame[CALL_STATE], address, frame[CALL_SIZE], frame[CALL_IDS])
+    if n_ids < 0:
+        return none(frame, -1 - n_ids)
+    return new_array(frame, n_ids)
+
+
+@kernel
+def word(address: int) -> int:
+    """Return the int64 at an address."""
+    return view_i64(address, 1)[0]
+
+
+@kernel
+def none(frame: I64, why: int) -> int:
+    """Say why there are no ids, and return None."""
+    frame[CALL_WHY] = why
+    call_at(frame[CALL_ADD_REFERENCE], frame[CALL_NONE], 0, 0, 0)
+    return frame[CALL_NONE]
+
+
+@kernel
+def bytes_of(frame: I64, text: int) -> int:
+    """Return where the UTF-8 of a str or the content of bytes is, or 0; their number in the frame.
+
+    Of a str that is ASCII that is the str itself; another one keeps its UTF-8 once it is made.
+    """
+    kind, size, address = word(text + TYPE), word(text + LENGTH), text + BYTES_DATA
+    if size > frame[CALL_LONGEST]:
+        return i64(0)
+    frame[CALL_SIZE] = size
+    if kind == frame[CALL_STR_TYPE]:
+        address = call_at(frame[CALL_AS_UTF8], text, frame[CALL_SIZE_ADDRESS], 0, 0)
+        if address == 0:  # lone surrogates
+            call_at(frame[CALL_CLEAR_ERROR], 0, 0, 0, 0)
+    elif kind != frame[CALL_BYTES_TYPE]:
+        return i64(0)
+    return address if frame[CALL_SIZE] <= frame[CALL_LONGEST] else i64(0)
+
+
+@kernel
+def may_normalize(frame: I64, address: int) -> bool:
+    """Tell whether a normalizer may change the text."""
+    for k in range(frame[CALL_N_FORMS]):
+        classes, stretch = frame[CALL_FORMS + k], frame[CALL_STRETCH_ADDRESS]
+        if find_change(classes, address, 0, frame[CALL_SIZE], stretch) != 0:
+            return True
+    return False
+
+
+@kernel
+def new_array(frame: I64, n_ids: int) -> int:
+    """Return a new array with the ids that the frame points to. No Python code runs meanwhile."""
+    frame[CALL_SIZE] = n_ids
+    array = call_with_nine(
+        frame[CALL_NEW_ARRAY], frame[CALL_ARRAY_TYPE], 1, frame[CALL_SIZE_ADDRESS],
+        frame[CALL_UINT32], 0, 0, 0, 0, 0,
+    )  # fmt: skip
+    if array != 0:
+        ids, source = view_u32(word(array + ARRAY_DATA), n_ids), view_u32(frame[CALL_IDS], n_ids)
+        for k in range(n_ids):
+            ids[k] = source[k]
+    return array

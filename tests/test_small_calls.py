@@ -1,0 +1,170 @@
+"""Short texts by the built-in function: the ids of the general way, and nothing leaks."""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+import threading
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import numbatok
+from numbatok import small_calls
+from numbatok.errors import InvalidType, SpecialTokenError
+from numbatok.native import interpreted
+from numbatok.small_calls import SMALL_TEXT
+from tests.conftest import unpacked
+
+pytestmark = pytest.mark.skipif(
+    interpreted() or not small_calls._is_possible(),
+    reason="objects are laid out otherwise here: every call goes the general way",
+)
+
+ALPHABET = [
+    *"aAzZ09 .,'\n\t",
+    "é",
+    "\u0301",
+    "日本",
+    "語",
+    "😀",
+    "ﬁ",
+    "\u00a0",
+    "\u2028",
+    "İ",
+    "\0",
+]
+
+
+def texts(n, seed=0):
+    rng = random.Random(seed)
+    return ["".join(rng.choices(ALPHABET, k=rng.randrange(40))) for _ in range(n)]
+
+
+def general(tokenizer, text, special="raise"):
+    policy = tokenizer._policies.get(special)
+    return tokenizer._encode_one(text if isinstance(text, bytes) else text.encode(), policy)
+
+
+def test_ids_are_those_of_the_general_way(gpt2):
+    compared = 0
+    for text in texts(3000):
+        for given in (text, text.encode(), text.encode()[1:-1]):
+            ids = gpt2.encode(given)
+            assert ids.dtype == np.uint32 and ids.flags.owndata and ids.flags.writeable
+            assert ids.tolist() == general(gpt2, given).tolist(), given
+            compared += 1
+    print(f"{compared} texts compared")
+
+
+def test_the_short_way_is_taken(gpt2):
+    policy = gpt2._policies.get("raise")
+    gpt2.encode("warm")
+    for text in ["", "a", "Hello, world", b"bytes", "é日本", "x " * (SMALL_TEXT // 2)]:
+        ids = gpt2._small_call(policy, text)
+        assert ids is not None and ids.tolist() == general(gpt2, text).tolist()
+    for text in ["x" * SMALL_TEXT, "x " * SMALL_TEXT, "é" * SMALL_TEXT, "\ud800", bytearray(b"a"), None, 3]:
+        assert gpt2._small_call(policy, text) is None
+
+
+def test_a_normalizer_is_looked_through():
+    qwen = numbatok.load(unpacked("vocabs/qwen2.5/tokenizer.json"))
+    policy, n_short, n_changed = qwen._policies.get("raise"), 0, 0
+    qwen.encode("warm")
+    for text in texts(2000, seed=1):
+        short = qwen._small_call(policy, text)
+        wanted = general(qwen, text).tolist()
+        assert qwen.encode(text).tolist() == wanted
+        n_short += short is not None
+        n_changed += short is None
+        assert short is None or short.tolist() == wanted
+    assert n_short > 200 and n_changed > 200
+    print(f"{n_short} texts as they are, {n_changed} the general way")
+
+
+def test_kinds_of_objects(gpt2):
+    class Text(str):
+        pass
+
+    class Data(bytes):
+        pass
+
+    wanted = gpt2.encode("Hello").tolist()
+    for text in [Text("Hello"), Data(b"Hello"), np.str_("Hello")]:
+        assert gpt2.encode(text).tolist() == wanted
+    for text in [None, 3, ["Hello"], object()]:
+        with pytest.raises(InvalidType):
+            gpt2.encode(text)
+    with pytest.raises(SpecialTokenError):
+        gpt2.encode("a<|endoftext|>")
+    assert gpt2.encode("a<|endoftext|>", "recognize").tolist() == [64, 50256]
+    assert len(gpt2.encode("a<|endoftext|>", "plain")) > 2
+
+
+def test_policies_take_turns_between_threads(gpt2):
+    text, failures = "a<|endoftext|>b", []
+    wanted = {choice: general(gpt2, text, choice).tolist() for choice in ("recognize", "plain")}
+
+    def work(choice):
+        for _ in range(3000):
+            if gpt2.encode(text, choice).tolist() != wanted[choice]:
+                failures.append(choice)
+
+    threads = [threading.Thread(target=work, args=(c,)) for c in ("recognize", "plain") * 3]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not failures
+
+
+def test_a_full_memo_grows(gpt2):
+    gpt2._encoder.forget()
+    rng, words = random.Random(5), []
+    for _ in range(30_000):
+        words.append("".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=9)))
+    gpt2.encode("")
+    before = gpt2._encoder.small_calls._state.memo.entries.slots.size
+    for at in range(0, len(words), 100):
+        text = " ".join(words[at : at + 100])
+        assert gpt2.encode(text).tolist() == general(gpt2, text).tolist()
+    assert gpt2._encoder.small_calls._state.memo.entries.slots.size > before
+
+
+def test_nothing_is_kept_and_nothing_let_go_twice(gpt2):
+    text, policy = "Hello, wörld", gpt2._policies.get("raise")
+    gpt2.encode(text)
+    counted = [text, policy, gpt2._small_call, gpt2._encoder.small_calls._frame]
+    before = [sys.getrefcount(thing) for thing in counted]
+    nothing = sys.getrefcount(None)
+    for _ in range(1000):
+        gpt2.encode(text)
+        assert gpt2._small_call(policy, 3) is None
+    assert [sys.getrefcount(thing) for thing in counted] == before
+    assert abs(sys.getrefcount(None) - nothing) < 100
+    tracemalloc.start()
+    try:
+        gpt2.encode(text)
+        gc.collect()
+        first = tracemalloc.get_traced_memory()[0]
+        for _ in range(2000):
+            gpt2.encode(text)
+        gc.collect()
+        assert tracemalloc.get_traced_memory()[0] - first < 20_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_without_the_function_every_call_goes_the_general_way(gpt2, monkeypatch):
+    monkeypatch.setattr(small_calls, "_is_possible", lambda: False)
+    other = numbatok.load("gpt2")
+    assert other._small_call(other._policies.get("raise"), "Hello") is None
+    for text in texts(200, seed=2):
+        assert other.encode(text).tolist() == gpt2.encode(text).tolist()
