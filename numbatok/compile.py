@@ -12,16 +12,15 @@ merge's product needs no table of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from numbatok.character_classes import byte_alphabet, two_stages
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.limits import check_limits
-from numbatok.memory import aligned_zeros
+from numbatok.memory import addresses_of, aligned_zeros
 from numbatok.native import function
 from numbatok.normalization import Normalization
 from numbatok.pattern import Pattern, recognize
@@ -46,6 +45,7 @@ from numbatok.tables import (
     SPACE,
     SPECIAL,
     TOKEN,
+    TOO_MUCH,
     U8,
     U32,
     U64,
@@ -55,6 +55,7 @@ from numbatok.tables import (
     Automaton,
     CharacterClasses,
     Entries,
+    LateMerges,
     MergeRules,
     Tables,
     Vocabulary,
@@ -67,7 +68,7 @@ NO_AUTOMATON = Automaton(
     np.zeros(0, np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint16),
     np.zeros(0, np.uint32), np.zeros(0, np.uint8), np.zeros(N_SHAPE, np.int64),
 )  # fmt: skip
-MAX_UNORDERED_WORK = 100_000_000  # sum of squares of token lengths: about 20 s
+MAX_LATE_WORK = 1_000_000_000  # sum of squares of token lengths: about 3 s
 KEY_BYTES = 15  # a longer word is in the table of long words
 WORDS_PER_BUCKET = 0.77  # of two places: 50,000 words in 65,536 buckets, as measured for GPT-2
 
@@ -156,9 +157,6 @@ def empty_merges(n_merges: int, model: BpeModel) -> MergeRules:
     """Make the merge table with its bytes, room for n_merges at 5/8 of the slots at most."""
     if n_merges > MAX_MERGES:
         raise UnsupportedTokenizer(f"model.merges: {n_merges} merges, at most {MAX_MERGES}")
-    n_buckets = 1 << max(1, int(n_merges / 5).bit_length())
-    buckets = aligned_zeros(8 * n_buckets, np.uint64)
-    buckets[:] = EMPTY_PAIR
     ids = np.zeros(256 + n_merges + 2, np.uint32)
     missing = []
     for byte in range(256):
@@ -171,7 +169,14 @@ def empty_merges(n_merges: int, model: BpeModel) -> MergeRules:
     if missing:
         odd = np.full(256, KNOWN, np.uint8)
         odd[missing], ids[-2] = what_becomes_of_missing(model, missing)
-    return MergeRules(buckets, np.full(65536, NO_RANK, np.uint32), ids, odd)
+    return MergeRules(empty_buckets(n_merges), np.full(65536, NO_RANK, np.uint32), ids, odd)
+
+
+def empty_buckets(n_pairs: int) -> U64:
+    """Make the slots of a merge table, which n_pairs fill to 5/8 at most."""
+    buckets = aligned_zeros(8 << max(1, int(n_pairs / 5).bit_length()), np.uint64)
+    buckets[:] = EMPTY_PAIR
+    return buckets
 
 
 def what_becomes_of_missing(model: BpeModel, missing: Sequence[int]) -> tuple[int, int]:
@@ -213,94 +218,32 @@ def learn_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> Non
         state.address, words.text.ctypes.data, words.ends.ctypes.data, lefts.ctypes.data,
         ids.ctypes.data, len(products), ranks.ctypes.data,
     )  # fmt: skip
-    if has_late_parts(model, products, ranks.tolist()):
-        learn_unordered_merges(model, state, merges)
+    if ranks.min(initial=0) < 0:
+        learn_late(words, lefts, ids, ranks, state)
 
 
-def has_late_parts(model: BpeModel, products: Sequence[bytes], ranks: Sequence[int]) -> bool:
-    """Tell whether a merge comes before the merge that makes one of its parts."""
-    made = {
-        product: m
-        for m, product, rank in zip(range(len(ranks)), products, ranks, strict=True)
-        if rank >= 0
-    }
-    for m, (product, rank) in enumerate(zip(products, ranks, strict=True)):
-        if rank >= 0:
-            continue
-        splits = (
-            [model.merges[m]]
-            if model.merges is not None
-            else [(product[:k], product[k:]) for k in range(1, len(product))]
-        )
-        for left, right in splits:
-            known = left in model.tokens and right in model.tokens
-            if known and max(made.get(left, -1), made.get(right, -1)) > m:
-                return True
-    return False
-
-
-def learn_unordered_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> None:
-    """Fill the merge table from a list in any order, each product merged by definition.
-
-    No published tokenizer needs this; made-up and hand-edited ones do.
-    """
-    if model.merges is None:
-        ranks = {token: i for token, i in model.tokens.items() if len(token) > 1}
-        products = sorted(ranks, key=ranks.__getitem__)
-
-        def rank(left: bytes, right: bytes) -> int:
-            return ranks.get(left + right, NO_RANK)
-    else:
-        ranked = {pair: m for m, pair in enumerate(model.merges)}
-        products = [left + right for left, right in model.merges]
-
-        def rank(left: bytes, right: bytes) -> int:
-            return ranked.get((left, right), NO_RANK)
-
-    if sum(len(product) ** 2 for product in products) > MAX_UNORDERED_WORK:
+def learn_late(words: Words, lefts: I64, ids: U32, ranks: I64, state: ThreadState) -> None:
+    """Learn all merges anew if some come before the merges that make their parts."""
+    n, longest = len(ids), int(np.diff(words.ends).max(initial=0))
+    n_pairs = int(np.where(lefts > 0, 1, np.diff(words.ends)).sum())
+    late = LateMerges(
+        words.text, words.ends, lefts, ids, ranks,
+        names=np.zeros(1 << (2 * n).bit_length(), np.uint64),
+        first=np.zeros(n, np.uint32), made=np.zeros(n, np.uint32), splits=np.zeros(n, np.uint32),
+        pairs=state.tables.merges._replace(
+            buckets=empty_buckets(n_pairs), byte_ranks=np.zeros(65536, np.uint32)
+        ),
+        symbols=np.zeros(longest + 1, np.uint32), lengths=np.zeros(longest + 1, np.uint32),
+        pair_ranks=np.zeros(longest + 1, np.uint32),
+    )  # fmt: skip
+    addresses = addresses_of(late)
+    found = function("learn_late_merges")(state.address, addresses.ctypes.data, n, MAX_LATE_WORK)
+    if found == TOO_MUCH:
         raise UnsupportedTokenizer(
             "model.merges: merges that come before the merges that make their parts are supported "
-            "in small vocabularies only"
+            f"up to {MAX_LATE_WORK:,} squared bytes of tokens. Sort the merges, or leave out "
+            "tokens of thousands of bytes."
         )
-    known = {token for token in model.tokens if len(token) == 1}
-    happen = []
-    for m, product in enumerate(products):
-        last = last_merge(product, rank, known)
-        if last is not None and (model.merges is None or last == model.merges[m]):
-            happen.append(last)
-    put_merges(model, happen, state, merges)
-
-
-def last_merge(
-    product: bytes, rank: Callable[[bytes, bytes], int], known: set[bytes]
-) -> tuple[bytes, bytes] | None:
-    """Return the two parts that merging leaves of a token's bytes just before it is whole."""
-    parts = [product[k : k + 1] for k in range(len(product))]
-    if not known.issuperset(parts):
-        return None
-    last = None
-    while len(parts) > 1:
-        ranks = [rank(left, right) for left, right in pairwise(parts)]
-        least = min(ranks)
-        if least == NO_RANK:
-            return None
-        k = ranks.index(least)
-        last = (parts[k], parts[k + 1])
-        parts[k : k + 2] = [parts[k] + parts[k + 1]]
-    return last
-
-
-def put_merges(
-    model: BpeModel, happen: Sequence[tuple[bytes, bytes]], state: ThreadState, merges: MergeRules
-) -> None:
-    """Put merges into the emptied table, in rank order."""
-    merges.buckets[:], merges.byte_ranks[:] = EMPTY_PAIR, NO_RANK
-    symbols = {bytes([byte]): byte for byte in range(256)}
-    symbols.update({left + right: 256 + r for r, (left, right) in enumerate(happen)})
-    pairs = np.array([[symbols[left], symbols[right]] for left, right in happen], np.uint32)
-    ids = [model.tokens[left + right] for left, right in happen]
-    merges.ids[256 : 256 + len(ids)] = ids
-    function("put_merges")(state.address, pairs.ctypes.data, len(happen))
 
 
 def build_merge_ids(model: BpeModel) -> U32:

@@ -148,6 +148,31 @@ class MergeRules(NamedTuple):
 KNOWN, DROPPED, UNKNOWN, FUSED = range(4)  # UNKNOWN and FUSED: the last symbol but NO_SYMBOL
 
 
+class LateMerges(NamedTuple):
+    """What merges that come before the merges of their parts are learned with.
+
+    Merge m makes the bytes text[ends[m] : ends[m + 1]]. A symbol is a byte, or 256 + the first
+    merge that makes the same bytes.
+    """
+
+    text: U8  # [n_bytes + 16]
+    ends: I64  # [n + 1]
+    lefts: I64  # [n] bytes of the left part; 0 in a rank file, where any two tokens may join
+    ids: U32  # [n] id of what it makes
+    ranks: I64  # [n] rank among the merges that happen, or -1
+    names: U64  # [a power of 2 above 2 n] half a hash << 32 | m + 1 of each product, or 0
+    first: U32  # [n] the first merge that makes the same bytes
+    made: U32  # [n] by first merge: 1 + the learned merge that makes it, or 0
+    splits: U32  # [n] bytes of the left part if the merge happens, else 0
+    pairs: MergeRules  # rank in the file of every pair of symbols
+    symbols: U32  # [longest + 1] work space of one product
+    lengths: U32  # [longest + 1] bytes of each symbol
+    pair_ranks: U32  # [longest + 1] rank of a symbol and the next
+
+
+NOT_LATE, TOO_MUCH = -1, -2  # instead of the number of merges: nothing was changed
+
+
 class Entries(NamedTuple):
     """Hash table from pretokens of 1 to 15 bytes to ids: the words table, the memo.
 

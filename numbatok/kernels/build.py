@@ -92,15 +92,6 @@ def put_pair(left: int, right: int, rank: int, merges: MergeRules) -> None:
 
 
 @entry
-def put_merges(state_address: int, pairs_address: int, n_merges: int) -> int:
-    """Put the pairs of symbols left, right of merges 0 ... n_merges - 1 into the empty table."""
-    merges, pairs = open_state(state_address).merges, view_u32(pairs_address, 2 * n_merges)
-    for rank in range(n_merges):
-        put_pair(i64(pairs[2 * rank]), i64(pairs[2 * rank + 1]), rank, merges)
-    return i64(n_merges)
-
-
-@entry
 def build_words(
     state_address: int, text_address: int, ends_address: int, ids_address: int,
     n_words: int, whole: int,
