@@ -145,7 +145,8 @@ class Job:
         after: NDArray[np.int64] | None = None,
     ) -> None:
         self.text, self.ends, self.ids, self.limit = text, ends, ids, limit
-        self._with_after = ends if after is None else np.concatenate([ends, after])
+        self.documents = ends if after is None else np.concatenate([ends, after])
+        self.after_from = 0 if after is None else len(ends)
         self.offsets = np.zeros(len(ends) + 1, np.int64)
         self.size = text.size
         self.n_ids = 0
@@ -153,13 +154,14 @@ class Job:
         self.passed_limit = False
         self.refusal: Refusal | None = None
         self.is_open = False  # the last document goes on after the text
-        self._padded = False
+        # by thread state: where a document starts, and its bytes with MARGIN more
+        self._padded: dict[ThreadState, tuple[int, U8]] = {}
 
     def start(self, state: ThreadState) -> None:
         """Point a thread state at the first byte."""
         state.control[AT_DOCUMENT : LIMIT + 1] = (
             *(0, 0, 0, -1, 0, -1, 0),
-            len(self._with_after) > len(self.ends),
+            self.after_from,
             self.limit,
         )
         state.flow[:] = 0
@@ -174,7 +176,7 @@ class Job:
             state.address,
             self.text.ctypes.data,
             self.size,
-            self._with_after.ctypes.data,
+            self.documents.ctypes.data,
             len(self.ends),
             0 if self.ids is None else self.ids.ctypes.data,
             0 if self.ids is None else self.ids.size,
@@ -184,25 +186,30 @@ class Job:
 
     def advance(self, state: ThreadState, encode_documents: Callable[..., int]) -> None:
         """Encode about BUDGET bytes."""
-        self.settle(encode_documents(*self.arguments(state)), state)
-
-    def settle(self, why: int, state: ThreadState) -> None:
-        """Act on why a kernel came back."""
-        control = state.control
+        why = encode_documents(*self.arguments(state))
         if why in (DONE, LIMIT_PASSED):
-            self.done, self.n_ids = True, int(control[AT_ID])
+            self.done, self.n_ids = True, int(state.control[AT_ID])
             self.passed_limit = why == LIMIT_PASSED
-        elif why == MEMO_FULL:
+        elif why == REFUSED:
+            self.refuse(self.refusal_at(state))
+        else:
+            self.provide(why, state, self.ids)
+
+    def provide(self, why: int, state: ThreadState, ids: U32 | None) -> None:
+        """Provide what a kernel that writes to `ids` came back for."""
+        if why == MEMO_FULL:
             state.grow_memo()
         elif why == WINDOW_SHORT:
-            self._encode_giant(state)
-        elif why == REFUSED:
-            document = int(control[AT_DOCUMENT])
-            first = int(self.ends[document - 1]) if document else 0
-            token, position = int(control[NEXT_ADDED_TOKEN]), int(control[NEXT_ADDED]) - first
-            self.refuse(Refusal(token, document, position))
+            self._encode_giant(state, ids)
         elif why != PAUSED:
             raise RuntimeError(f"a kernel failed with status {why}; please report this text")
+
+    def refusal_at(self, state: ThreadState) -> Refusal:
+        """Return the added token at which a kernel stopped."""
+        control = state.control
+        first, _ = self._bounds(int(control[AT_DOCUMENT]))
+        position = int(control[NEXT_ADDED]) - first
+        return Refusal(int(control[NEXT_ADDED_TOKEN]), int(control[AT_DOCUMENT]), position)
 
     def refuse(self, refusal: Refusal) -> None:
         """Stop at an added token."""
@@ -210,26 +217,34 @@ class Job:
 
     def giant_end(self, state: ThreadState) -> int:
         """Return where the one pretoken at AT_BYTE, which is longer than a window, ends."""
-        if not self._padded:
-            padding = np.full(MARGIN, ord(" "), np.uint8)
-            self.text, self._padded = np.concatenate([self.text, padding]), True
-            state.foresee(self.size)
-        document = int(state.control[AT_DOCUMENT])
-        first = int(self.ends[document - 1]) if document else 0
-        pos, end = int(state.control[AT_BYTE]), int(self.ends[document])
+        first, end = self._bounds(int(state.control[AT_DOCUMENT]))
+        text_address = self._padded_address(state, first, end)
         state.flow[FLOW_GOES_ON] = self.is_open
-        return function("giant_end")(state.address, self.text.ctypes.data, first, pos, end)
+        pos = int(state.control[AT_BYTE])
+        return function("giant_end")(state.address, text_address, first, pos, end)
 
-    def _encode_giant(self, state: ThreadState) -> None:
+    def _bounds(self, document: int) -> tuple[int, int]:
+        return int(self.ends[document - 1]) if document else 0, int(self.ends[document])
+
+    def _padded_address(self, state: ThreadState, first: int, end: int) -> int:
+        """Return the address of the text, of which text[first:end] has MARGIN bytes after it."""
+        known, padded = self._padded.get(state, (-1, self.text))
+        if known != first:
+            padded = np.concatenate([self.text[first:end], np.full(MARGIN, ord(" "), np.uint8)])
+            self._padded[state] = first, padded
+            state.foresee(end - first)
+        return padded.ctypes.data - first
+
+    def _encode_giant(self, state: ThreadState, ids: U32 | None) -> None:
         control, stop = state.control, self.giant_end(state)
         pos, at = int(control[AT_BYTE]), int(control[AT_ID])
         if state.dropped_giant():
             control[AT_BYTE] = stop
             return
         state.use_work(stop - pos)
-        ids_address = 0 if self.ids is None else self.ids.ctypes.data + 4 * at
-        n_ids = function("merge_giant")(
-            state.address, self.text.ctypes.data + pos, stop - pos, ids_address
-        )
+        first, end = self._bounds(int(control[AT_DOCUMENT]))
+        text_address = self._padded_address(state, first, end)
+        ids_address = 0 if ids is None else ids.ctypes.data + 4 * at
+        n_ids = function("merge_giant")(state.address, text_address + pos, stop - pos, ids_address)
         state.use_work(0)
         control[AT_BYTE], control[AT_ID] = stop, at + n_ids

@@ -17,7 +17,10 @@ _KERNELS = "numbatok.kernels."
 GROUPS = {
     "core": {
         "encode_object": Entry(_KERNELS + "call", 3),
+        "list_rows": Entry(_KERNELS + "call", 3),
+        "join_rows": Entry(_KERNELS + "call", 4),
         "encode_documents": Entry(_KERNELS + "encode", 9),
+        "encode_parts": Entry(_KERNELS + "parts", 1),
         "move_memo": Entry(_KERNELS + "growth", 2),
         "find_all_added": Entry(_KERNELS + "added", 5),
         "giant_end": Entry(_KERNELS + "giant", 5),

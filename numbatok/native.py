@@ -27,7 +27,7 @@ from numbatok.groups import GROUPS
 from numbatok.version import __version__
 
 PACKAGE = Path(__file__).parent
-SOURCES = ("_jit.py", "addresses.py", "lowering.py", "tables.py", "vector.py")
+SOURCES = ("_jit.py", "addresses.py", "atomic.py", "lowering.py", "tables.py", "vector.py")
 KERNEL_IMPORT = re.compile(r"^from (numbatok\.kernels[.\w]*) import", re.MULTILINE)
 SLOW_COMPILE = 2.0  # seconds after which a line on stderr says what is going on
 
@@ -50,17 +50,25 @@ def function(name: str) -> Callable[..., int]:
 
     Errors: CompileError.
     """
-    group = next(group for group, entries in GROUPS.items() if name in entries)
     if interpreted():
-        return _plain_entry(group, name)
-    kinds: list[Any] = [ctypes.c_int64] * GROUPS[group][name].n_arguments
+        return _plain_entry(_group_of(name), name)
+    kinds: list[Any] = [ctypes.c_int64] * n_arguments(name)
     return ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address(name))
+
+
+def n_arguments(name: str) -> int:
+    """Return how many int64 an entry takes."""
+    return GROUPS[_group_of(name)][name].n_arguments
+
+
+def _group_of(name: str) -> str:
+    return next(group for group, entries in GROUPS.items() if name in entries)
 
 
 @cache
 def address(name: str) -> int:
     """Return the address of an entry, for kernels that call it."""
-    group = next(group for group, entries in GROUPS.items() if name in entries)
+    group = _group_of(name)
     if interpreted():
         from numbatok.addresses import number_of
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 
@@ -176,15 +177,40 @@ def to_bytes(text: object, invalid: Invalid = "byte-alphabet", row: int | None =
     raise InvalidType(f"{place} is {_shown(text)}; str or bytes is needed{_advice(text, row)}")
 
 
-def rows_to_bytes(texts: object, invalid: Invalid = "byte-alphabet") -> list[bytes]:
-    """Return the UTF-8 of each of an iterable of texts. Errors name the row."""
+def to_array(text: object, invalid: Invalid = "byte-alphabet") -> U8:
+    """Return what `to_bytes` does as uint8[n], of a str without a copy; it must stay alive.
+
+    A str that is not ASCII keeps its UTF-8 once it was made, as for every library in C or Rust.
+    """
+    if type(text) is str:
+        size = ctypes.c_ssize_t()
+        try:
+            address = _as_utf8(text, ctypes.byref(size))
+        except UnicodeEncodeError:
+            pass
+        else:
+            return np.frombuffer(_view_memory(address, size.value, _PYBUF_READ), np.uint8)
+    return np.frombuffer(to_bytes(text, invalid), np.uint8)
+
+
+_PYBUF_READ = 0x100
+_as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
+_as_utf8.restype = ctypes.c_void_p
+_as_utf8.argtypes = [ctypes.py_object, ctypes.POINTER(ctypes.c_ssize_t)]
+_view_memory: Any = ctypes.pythonapi.PyMemoryView_FromMemory
+_view_memory.restype = ctypes.py_object
+_view_memory.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int]
+
+
+def check_rows(texts: object) -> Iterable[object]:
+    """Return an iterable of texts. Errors: InvalidType if it is one text, or none."""
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise InvalidType(f"texts is {_shown(texts)}; an iterable of str or bytes is needed")
-    rows = texts if isinstance(texts, list) else list(texts)
-    try:
-        return list(map(str.encode, rows))
-    except (TypeError, UnicodeEncodeError):  # a row is bytes, or wrong, or has surrogates
-        pass
+    return texts
+
+
+def rows_to_bytes(rows: Sequence[object], invalid: Invalid = "byte-alphabet") -> list[bytes]:
+    """Return the UTF-8 of each text. Errors name the row."""
     return [to_bytes(text, invalid, row) for row, text in enumerate(rows)]
 
 

@@ -10,6 +10,7 @@ from numbatok.memory import addresses_of, aligned_zeros
 from numbatok.native import address, function
 from numbatok.tables import (
     ENDS_DROPPED,
+    FORESEEN_TO,
     I64,
     MARGIN,
     N_CONTROL,
@@ -93,6 +94,7 @@ class ThreadState:
         if self.walk.columns.size:
             outlooks = np.zeros(length // STRIDE + 3, np.uint32)
             self.walk = self.walk._replace(outlooks=outlooks)
+            self.flow[FORESEEN_TO] = 0  # none is known
             self.connect()
 
     def dropped_giant(self) -> bool:

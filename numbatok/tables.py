@@ -332,7 +332,7 @@ SCAN_WINDOW, PRETOKEN_END, N_FUNCTIONS = range(3)
     NEXT_ADDED_END,
     NEXT_ADDED_TOKEN,  # its number, or -1
     SEARCH_FROM,  # where the search for the one after it starts
-    HAS_AFTER,  # 1 if `ends` goes on with what stands after each document: -1 or an id
+    AFTER_FROM,  # where in `ends` what stands after each document follows: -1 or an id; 0: nothing
     LIMIT,  # stop when more ids than this are known
     N_CONTROL,
 ) = range(10)
@@ -340,7 +340,7 @@ SCAN_WINDOW, PRETOKEN_END, N_FUNCTIONS = range(3)
 CUT_WORDS, CUT_COMMAS, CUT_WIDE_WORDS = 1, 2, 4  # bits: where a text may be cut, as in `cuts`
 
 # Why the driver came back to Python.
-DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED = range(6)
+DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED, NO_ROOM = range(7)
 
 # The frame of a short call, int64[N_CALL]: what encode_object needs, by place.
 N_FORMS = 4  # normalizers of one tokenizer that a short call can look through
@@ -368,3 +368,32 @@ CALL_STRETCH = 18  # [2] what find_change finds
 CALL_FORMS = 20  # [N_FORMS] addresses of the classes of normalizers
 N_CALL = CALL_FORMS + N_FORMS
 UNFIT, OTHER_POLICY = -1, -2
+
+# What the threads share that encode parts, int64[N_TICKETS]; a cache line each that all write.
+TICKET_NEXT, TICKET_STOP = 0, 8  # the part that is next to be taken; 1: come back
+TICKET_PLACED = 16  # how many parts are placed; whoever places one writes the next two before it
+TICKET_IDS, TICKET_ENCODED = 17, 18  # ids placed; bytes of the parts placed at the last pause
+N_TICKETS = 24
+
+# The frame of one such thread, int64[N_WORKER].
+(
+    WORKER_STATE,
+    WORKER_TEXT,
+    WORKER_SIZE,  # bytes of text
+    WORKER_ENDS,
+    WORKER_N_DOCUMENTS,
+    WORKER_AFTER_FROM,
+    WORKER_PARTS,  # address of int64[n_parts + 1]: the first document of each part
+    WORKER_N_PARTS,
+    WORKER_OFFSETS,
+    WORKER_IDS,  # where the ids of all parts go
+    WORKER_ROOM,  # how many ids fit there
+    WORKER_WORK,  # where the ids of a part are written first; 0: they are counted
+    WORKER_CAPACITY,
+    WORKER_TICKETS,
+    WORKER_YIELD,  # address of the system's function that offers the core to others, or 0
+    WORKER_BUDGET,  # bytes between two chances to stop
+    WORKER_PART,  # the part at hand, or -1
+    WORKER_READY,  # 1 if it is encoded
+    N_WORKER,
+) = range(19)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok import formats, image, parallel
+from numbatok import formats, image, parallel, rows
 from numbatok.batch import Side, TokenBatch, insert_around
 from numbatok.compile import build_tables, punctuation_classes
 from numbatok.decoding import Decoder, DecodeStream
@@ -23,8 +23,8 @@ from numbatok.policy import (
     Policy,
     Refusal,
     Special,
-    rows_to_bytes,
     special_token_error,
+    to_array,
     to_bytes,
 )
 from numbatok.preparation import Preparation
@@ -121,22 +121,25 @@ class Tokenizer:
             if ids is None:
                 ids = self._encoder.small_calls.again(policy, text)
         if ids is None:
-            ids = self._encode_one(to_bytes(text, invalid), policy)
+            ids = self._encode_one(to_array(text, invalid), policy)
         return self._with_template(ids) if template else ids
 
-    def _encode_one(self, data: bytes, policy: Policy) -> U32:
-        job = self._job([data], policy)
+    def _encode_one(self, text: U8, policy: Policy) -> U32:
+        job = self._job(text, _end(text), policy)
         self._refuse(job, single=True)
         assert job.ids is not None
         job.ids.resize(job.n_ids, refcheck=False)
         return job.ids
 
     def _job(
-        self, rows: list[bytes], policy: Policy, counting: bool = False, limit: int = NO_LIMIT
+        self,
+        text: U8,
+        ends: NDArray[np.int64],
+        policy: Policy,
+        counting: bool = False,
+        limit: int = NO_LIMIT,
     ) -> Job:
         """Encode texts on one core or on all."""
-        ends = np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), dtype=np.int64)
-        text = np.frombuffer(rows[0] if len(rows) == 1 else b"".join(rows), np.uint8)
         tokens = self._spec.added_tokens
         return parallel.encode(
             self._encoder, text, ends, policy, tokens, counting=counting, limit=limit
@@ -205,7 +208,7 @@ class Tokenizer:
         self, text: str | bytes, special: Special = "plain", *, invalid: Invalid = "byte-alphabet"
     ) -> int:
         """Return how many ids a text has, without building them."""
-        return self._count(to_bytes(text, invalid), special, invalid, NO_LIMIT).n_ids
+        return self._count(to_array(text, invalid), special, invalid, NO_LIMIT).n_ids
 
     def count_batch(
         self,
@@ -227,7 +230,7 @@ class Tokenizer:
     ) -> bool:
         """Tell whether a text has at most n ids, looking no further than needed."""
         limit = _natural("n", n)
-        job = self._count(to_bytes(text, invalid), special, invalid, limit)
+        job = self._count(to_array(text, invalid), special, invalid, limit)
         return not job.passed_limit and job.n_ids <= limit
 
     @overload
@@ -278,17 +281,17 @@ class Tokenizer:
             start += 1
         return data[start:]
 
-    def _count(self, data: bytes, special: Special, invalid: Invalid, limit: int) -> Job:
+    def _count(self, text: U8, special: Special, invalid: Invalid, limit: int) -> Job:
         policy = self._policies.get(special, invalid)
-        job = self._job([data], policy, counting=True, limit=limit)
+        job = self._job(text, _end(text), policy, counting=True, limit=limit)
         self._refuse(job, single=True)
         return job
 
     def _encode_rows(
         self, texts: Iterable[str | bytes], special: Special, invalid: Invalid, counting: bool
     ) -> Job:
-        rows = rows_to_bytes(texts, invalid)
-        job = self._job(rows, self._policies.get(special, invalid), counting)
+        text, ends = rows.join(texts, invalid)
+        job = self._job(text, ends, self._policies.get(special, invalid), counting)
         self._refuse(job)
         return job
 
@@ -503,6 +506,10 @@ def _natural(name: str, value: int) -> int:
     if number < 0:
         raise InvalidValue(f"{name} is {number}, at least 0 is needed")
     return number
+
+
+def _end(text: U8) -> NDArray[np.int64]:
+    return np.array([text.size], np.int64)
 
 
 def _inside(data: bytes, pos: int) -> bool:

@@ -2,8 +2,10 @@ import numpy as np
 import pytest
 
 import numbatok
-from numbatok import native, parallel
+from numbatok import native, parallel, workers
 from numbatok.encoder import Job
+from numbatok.spec import ByteLevel, Digits, Punctuation
+from tests.kernels.scan.test_automaton import tokenizer_of
 
 pytestmark = pytest.mark.skipif(native.interpreted(), reason="interpreted kernels run serially")
 
@@ -17,8 +19,9 @@ def tok():
 def small_parts(monkeypatch):
     monkeypatch.setattr(parallel, "WORTH_BYTES", 1)
     monkeypatch.setattr(parallel, "LOAD_BYTES", 1)
-    monkeypatch.setattr(parallel, "PART_BYTES", 1000)
-    monkeypatch.setattr(parallel, "FIRST_IDS", 1500)
+    monkeypatch.setattr(workers, "PART_BYTES", 1000)
+    monkeypatch.setattr(workers, "FIRST_IDS", 1500)
+    monkeypatch.setattr(workers, "BUDGET", 5000)
     monkeypatch.setattr(parallel, "n_threads", lambda: 2)
 
 
@@ -65,6 +68,35 @@ def test_parts_give_the_serial_ids(tok):
         compared += n_documents
     print(f"{compared} documents compared")
     assert compared > 900
+
+
+def test_workers_that_run_one_after_the_other_do_not_wait(tok, monkeypatch):
+    """A system may give fewer threads than there are workers."""
+    call, compared = native.function("encode_parts"), 0
+    monkeypatch.setattr(
+        parallel, "_run_rows", lambda name, rows: [call(row[0]) for row in rows.tolist()]
+    )
+    for seed in range(5):
+        text, ends = documents(seed, 30, 900)
+        assert differences(serial(tok, text, ends), in_parts(tok, text, ends)) == 0
+        compared += 1
+    print(f"{compared} batches compared")
+
+
+def test_automata_and_pretokens_longer_than_a_window():
+    """Outlooks and padded texts belong to one thread state each."""
+    falcon = [Punctuation("contiguous"), ByteLevel(False, use_regex=True), Digits(False)]
+    tok = tokenizer_of(falcon)
+    rng = np.random.default_rng(3)
+    rows = [b"a1 " * 9000, b"x" * 30_000, b"", b"1" * 20_000 + b"!" * 20_000, b" " * 25_000]
+    compared = 0
+    for _ in range(6):
+        chosen = [rows[i] for i in rng.integers(0, len(rows), 12)]
+        text = np.frombuffer(b"".join(chosen), np.uint8)
+        ends = np.cumsum([len(row) for row in chosen], dtype=np.int64)
+        assert differences(serial(tok, text, ends), in_parts(tok, text, ends)) == 0
+        compared += len(chosen)
+    print(f"{compared} documents compared")
 
 
 def test_a_planted_difference_is_seen(tok):

@@ -16,6 +16,7 @@ from numbatok.kernels.words import (
     probe_words,
 )
 from numbatok.tables import (
+    AFTER_FROM,
     AT_BYTE,
     AT_DOCUMENT,
     AT_ID,
@@ -27,7 +28,6 @@ from numbatok.tables import (
     FLOW_WITHIN,
     FORESEEN_FROM,
     FORESEEN_TO,
-    HAS_AFTER,
     I64,
     LIMIT,
     LIMIT_PASSED,
@@ -77,7 +77,7 @@ def encode_text(state_address: int, text_address: int, size: int, ids_address: i
     control = state.control
     control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID] = 0, 0, 0
     control[NEXT_ADDED], control[SEARCH_FROM] = -1, 0
-    control[HAS_AFTER], control[LIMIT] = 0, size
+    control[AFTER_FROM], control[LIMIT] = 0, size
     state.scan.flow[FLOW_ROW], state.scan.flow[FLOW_WITHIN] = 0, 0
     ends = view_i64(state_address, 0)
     text, ids = view_u8(text_address, size), view_u32(ids_address, size + 4)
@@ -99,8 +99,8 @@ def encode_documents(
 ) -> int:
     """Encode documents from where control says to ids; return why no further.
 
-    Document d is text[ends[d - 1] : ends[d]]. With HAS_AFTER what stands after each document
-    follows in `ends`: -1 or an id.
+    Document d is text[ends[d - 1] : ends[d]]. With AFTER_FROM what stands after each
+    document follows there in `ends`: -1 or an id.
     offsets[d + 1] becomes where the ids of document d end. Without ids (capacity 0) they are only
     counted. DONE; PAUSED after about `budget` bytes; MEMO_FULL; WINDOW_SHORT: the pretoken at
     AT_BYTE is longer than the window; REFUSED: the added token in NEXT_ADDED_TOKEN stands at
@@ -175,8 +175,8 @@ def fill_batch(
         if pos == stop:
             if pos == end and token < 0:
                 what = i64(BREAK_DOCUMENT)
-                if control[HAS_AFTER] != 0:
-                    what += BREAK_DOCUMENT - ends[n_documents + document]
+                if control[AFTER_FROM] != 0:
+                    what += BREAK_DOCUMENT - ends[control[AFTER_FROM] + document]
                 breaks[2 * n_breaks], breaks[2 * n_breaks + 1] = count, what
                 document += 1
                 control[SEARCH_FROM] = pos

@@ -1,0 +1,212 @@
+"""Documents in parts on several threads: what each is told, and what it gets when it comes back.
+
+See kernels/parts.py for what the threads do.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numbatok.encoder import Encoder, Job
+from numbatok.policy import Policy, Refusal
+from numbatok.scratch import ThreadState
+from numbatok.tables import (
+    DONE,
+    I64,
+    N_TICKETS,
+    N_WORKER,
+    NO_ROOM,
+    REFUSED,
+    TICKET_IDS,
+    TICKET_PLACED,
+    TICKET_STOP,
+    U8,
+    U32,
+    WORKER_AFTER_FROM,
+    WORKER_BUDGET,
+    WORKER_CAPACITY,
+    WORKER_ENDS,
+    WORKER_IDS,
+    WORKER_N_DOCUMENTS,
+    WORKER_N_PARTS,
+    WORKER_OFFSETS,
+    WORKER_PART,
+    WORKER_PARTS,
+    WORKER_ROOM,
+    WORKER_SIZE,
+    WORKER_STATE,
+    WORKER_TEXT,
+    WORKER_TICKETS,
+    WORKER_WORK,
+    WORKER_YIELD,
+)
+
+PART_BYTES = 1 << 19  # its ids, some 500 KB, stay in the cache of a core
+PARTS_PER_WORKER = 4  # at least, so that one that is late does not hold up the others
+BUDGET = 32 << 20  # bytes between two chances to stop: 30 ms with two cores, 0.4 s at the slowest
+FIRST_IDS = 1 << 30  # ids that are foreseen at first; memory is taken when they are written
+
+RunRows = Callable[[NDArray[np.int64]], list[int]]
+
+
+class Workers:
+    """Threads that encode documents into one result; as Job, of which it gives one."""
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        text: U8,
+        ends: NDArray[np.int64],
+        cuts: list[int],
+        policy: Policy,
+        counting: bool,
+        after: NDArray[np.int64] | None,
+        n_workers: int,
+    ) -> None:
+        self._encoder, self._text, self._ends = encoder, text, ends
+        at = np.searchsorted(ends, cuts)
+        pieces = np.insert(ends, at, cuts) if cuts else ends
+        self._cuts = at + np.arange(len(cuts))  # which pieces end at a cut
+        self._bound = text.size + 4 + (0 if after is None else len(after))  # of the ids
+        ids = None if counting else np.empty(min(self._bound, FIRST_IDS), np.uint32)
+        self._job = Job(text, pieces, ids, after=after)
+        self._parts = _bounds(pieces, text.size, n_workers)
+        self._tickets: I64 = np.zeros(N_TICKETS + 8, np.int64)
+        self._n_parts = len(self._parts) - 1
+        largest = self._largest_part(after)
+        self._states = [encoder.take_state(policy) for _ in range(n_workers)]
+        self._work = [np.empty(0 if counting else largest, np.uint32) for _ in self._states]
+        self._frames = np.zeros((n_workers, N_WORKER), np.int64)
+        for frame, work in zip(self._frames, self._work, strict=True):
+            self._fill(frame, work)
+
+    def run(self, run_rows: RunRows, on_progress: Callable[[int], None] | None) -> Job:
+        """Encode everything; `run_rows` runs the threads, given a row of int64[9] for each."""
+        try:
+            waiting = list(range(len(self._states)))
+            while waiting:
+                self._tickets[TICKET_STOP] = 0
+                for k in waiting:
+                    self._tell(k)
+                rows = np.zeros((len(waiting), 9), np.int64)
+                rows[:, 0] = [self._frames[k].ctypes.data for k in waiting]
+                results = run_rows(rows)
+                for k, why in zip(waiting, results, strict=True):
+                    self._settle(k, why)
+                waiting = [k for k, why in zip(waiting, results, strict=True) if why != DONE]
+                if on_progress is not None:
+                    on_progress(self._position())
+        finally:
+            for state in self._states:
+                self._encoder.give_state(state)
+        return self._whole()
+
+    def _largest_part(self, after: NDArray[np.int64] | None) -> int:
+        """Return how many ids a part has at most, with the four that may be overwritten."""
+        starts = np.append(0, self._job.ends)[self._parts]
+        n_after = np.diff(self._parts) if after is not None else 0
+        return int((np.diff(starts) + n_after).max()) + 4
+
+    def _fill(self, frame: I64, work: U32) -> None:
+        job = self._job
+        values = {
+            WORKER_TEXT: self._text.ctypes.data,
+            WORKER_SIZE: self._text.size,
+            WORKER_ENDS: job.documents.ctypes.data,
+            WORKER_N_DOCUMENTS: len(job.ends),
+            WORKER_AFTER_FROM: job.after_from,
+            WORKER_PARTS: self._parts.ctypes.data,
+            WORKER_OFFSETS: job.offsets.ctypes.data,
+            WORKER_WORK: work.ctypes.data if work.size else 0,
+            WORKER_CAPACITY: work.size,
+            WORKER_TICKETS: self._tickets.ctypes.data,
+            WORKER_YIELD: _yield_address(),
+            WORKER_BUDGET: BUDGET,
+            WORKER_PART: -1,
+        }
+        frame[list(values)] = list(values.values())
+
+    def _tell(self, k: int) -> None:
+        """Write down what may have changed since the thread ran."""
+        frame, ids = self._frames[k], self._job.ids
+        frame[WORKER_STATE], frame[WORKER_N_PARTS] = self._states[k].address, self._n_parts
+        if ids is not None:
+            frame[WORKER_IDS], frame[WORKER_ROOM] = ids.ctypes.data, ids.size
+
+    def _settle(self, k: int, why: int) -> None:
+        """Act on why a thread came back."""
+        state = self._states[k]
+        if why == NO_ROOM:
+            self._make_room(state)
+        elif why == REFUSED:
+            self._n_parts = min(self._n_parts, int(self._frames[k][WORKER_PART]))
+            found, known = self._job.refusal_at(state), self._job.refusal
+            if known is None or found.document < known.document:
+                self._job.refuse(found)
+        elif why != DONE:
+            self._job.provide(why, state, self._work[k] if self._work[k].size else None)
+
+    def _make_room(self, state: ThreadState) -> None:
+        """Have room for one part more, and for all ids if the text goes on as it was."""
+        assert self._job.ids is not None
+        needed = int(self._tickets[TICKET_IDS]) + int(state.control[2])
+        foreseen = int(1.1 * needed * self._text.size / max(self._position(), 1))
+        size = min(max(needed, foreseen), self._bound)
+        if size > self._job.ids.size:
+            self._job.ids.resize(size, refcheck=False)
+
+    def _position(self) -> int:
+        """Return how many bytes are encoded and placed."""
+        n_pieces = int(self._parts[self._tickets[TICKET_PLACED]])
+        return int(self._job.ends[n_pieces - 1]) if n_pieces else 0
+
+    def _whole(self) -> Job:
+        """Return the job of the documents as they came."""
+        job, n_ids = self._job, int(self._tickets[TICKET_IDS])
+        whole = Job(self._text, self._ends, job.ids)
+        if job.ids is not None:
+            job.ids.resize(n_ids, refcheck=False)
+        whole.done, whole.n_ids = True, n_ids
+        whole.offsets = np.delete(job.offsets, self._cuts + 1)
+        if job.refusal is not None:
+            whole.refuse(self._in_whole(job.refusal))
+        return whole
+
+    def _in_whole(self, refusal: Refusal) -> Refusal:
+        """Return a refusal with its document's number among all, and its place there."""
+        piece = refusal.document
+        document = piece - int(np.searchsorted(self._cuts, piece))
+        start = int(self._ends[document - 1]) if document else 0
+        piece_start = int(self._job.ends[piece - 1]) if piece else 0
+        return Refusal(refusal.token, document, refusal.position + piece_start - start)
+
+
+def n_parts(n_bytes: int, n_workers: int) -> int:
+    """Return into how many parts a text is cut."""
+    return max(PARTS_PER_WORKER * n_workers, n_bytes // PART_BYTES)
+
+
+def _bounds(pieces: NDArray[np.int64], size: int, n_workers: int) -> I64:
+    """Return the first piece of each part, and how many pieces there are."""
+    n = n_parts(size, n_workers)
+    targets = size * np.arange(1, n, dtype=np.int64) // n
+    return np.unique(np.concatenate([[0], np.searchsorted(pieces, targets), [len(pieces)]]))
+
+
+@cache
+def _yield_address() -> int:
+    """Return the address of what gives a core to another thread for a moment, or 0."""
+    try:
+        if sys.platform == "win32":
+            function = ctypes.windll.kernel32.SwitchToThread
+        else:
+            function = ctypes.CDLL(None).sched_yield
+        return ctypes.cast(function, ctypes.c_void_p).value or 0
+    except (OSError, AttributeError):
+        return 0

@@ -1,0 +1,68 @@
+"""Batches as one array: the bytes of every row, whatever it is, and errors that name it."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from numbatok import parallel, rows
+from numbatok.errors import InvalidType, InvalidUtf8
+from numbatok.native import interpreted
+
+KINDS = ["", "a", "Hello, world", "é日本😀", "\0", "x" * 5000, b"", b"bytes \xff\xfe", "ﬁ" * 300]
+
+
+def plain(texts):
+    data = [text if isinstance(text, bytes) else text.encode() for text in texts]
+    return b"".join(data), np.cumsum([len(row) for row in data]).tolist()
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 2, 7, 1000])
+def test_rows_are_joined(n_rows):
+    rng = random.Random(n_rows)
+    for _ in range(20):
+        texts = rng.choices(KINDS, k=n_rows)
+        text, ends = rows.join(texts, "byte-alphabet")
+        assert (text.tobytes(), ends.tolist()) == plain(texts)
+        assert text.dtype == np.uint8 and ends.dtype == np.int64
+
+
+@pytest.mark.skipif(interpreted(), reason="interpreted kernels run serially")
+def test_threads_copy_a_share_each(monkeypatch):
+    monkeypatch.setattr(parallel, "WORTH_BYTES", 1)
+    monkeypatch.setattr(parallel, "LOAD_BYTES", 1)
+    monkeypatch.setattr(parallel, "n_threads", lambda: 3)
+    rng = random.Random(1)
+    for n_rows in (1, 2, 3, 50, 2000):
+        texts = rng.choices(KINDS, k=n_rows)
+        text, ends = rows.join(texts, "byte-alphabet")
+        assert (text.tobytes(), ends.tolist()) == plain(texts)
+
+
+def test_rows_of_other_kinds():
+    class Text(str):
+        pass
+
+    texts = ["a", Text("b"), bytearray(b"c"), np.str_("d"), memoryview(b"e"), "\ud83d\ude00"]
+    text, ends = rows.join(iter(texts), "byte-alphabet")
+    assert text.tobytes().decode() == "abcde😀" and ends.tolist() == [1, 2, 3, 4, 5, 9]
+    text, _ = rows.join(["a", "\ud800"], "byte-alphabet")
+    assert text.tobytes().decode() == "a\ufffd"
+
+
+@pytest.mark.parametrize("wrong", [None, 3, ["a"], float("nan")])
+def test_the_wrong_row_is_named(wrong):
+    with pytest.raises(InvalidType, match="row 2"):
+        rows.join(["a", "b", wrong, "c"], "byte-alphabet")
+
+
+def test_policies_on_bytes():
+    with pytest.raises(InvalidUtf8, match="row 1"):
+        rows.join([b"a", b"\xff"], "error")
+    text, _ = rows.join([b"a", b"\xff"], "replace")
+    assert text.tobytes().decode() == "a\ufffd"
+    for texts in ("text", b"bytes", 3, None):
+        with pytest.raises(InvalidType):
+            rows.join(texts, "byte-alphabet")
