@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, starmap
+from operator import add, itemgetter
 
 import numpy as np
 
@@ -209,21 +211,26 @@ def learn_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> Non
         ranked = sorted((i, token) for token, i in model.tokens.items() if len(token) > 1)
         products, lefts = [token for _, token in ranked], np.zeros(len(ranked), np.int64)
     else:
-        products = [left + right for left, right in model.merges]
-        lefts = np.fromiter((len(left) for left, _ in model.merges), np.int64, len(products))
+        products = list(starmap(add, model.merges))
+        lefts = np.fromiter(map(len, map(itemgetter(0), model.merges)), np.int64, len(products))
     words = Words.join(products)
     ids = np.fromiter(map(model.tokens.__getitem__, products), np.uint32, len(products))
-    ranks = np.empty(len(products), np.int64)
-    function("build_merges")(
-        state.address, words.text.ctypes.data, words.ends.ctypes.data, lefts.ctypes.data,
-        ids.ctypes.data, len(products), ranks.ctypes.data,
-    )  # fmt: skip
+    ranks = np.full(len(products), -1, np.int64)
+    # more merges than tokens: all splits of a rank file, of which some are late
+    in_order = model.merges is None or len(products) <= len(model.tokens)
+    if in_order:
+        function("build_merges")(
+            state.address, words.text.ctypes.data, words.ends.ctypes.data, lefts.ctypes.data,
+            ids.ctypes.data, len(products), ranks.ctypes.data,
+        )  # fmt: skip
     if ranks.min(initial=0) < 0:
-        learn_late(words, lefts, ids, ranks, state)
+        learn_late(words, lefts, ids, ranks, state, in_order)
 
 
-def learn_late(words: Words, lefts: I64, ids: U32, ranks: I64, state: ThreadState) -> None:
-    """Learn all merges anew if some come before the merges that make their parts."""
+def learn_late(
+    words: Words, lefts: I64, ids: U32, ranks: I64, state: ThreadState, in_order: bool
+) -> None:
+    """Learn merges in any order; if they were learned in order, only if some may be late."""
     n, longest = len(ids), int(np.diff(words.ends).max(initial=0))
     n_pairs = int(np.where(lefts > 0, 1, np.diff(words.ends)).sum())
     late = LateMerges(
@@ -237,7 +244,9 @@ def learn_late(words: Words, lefts: I64, ids: U32, ranks: I64, state: ThreadStat
         pair_ranks=np.zeros(longest + 1, np.uint32),
     )  # fmt: skip
     addresses = addresses_of(late)
-    found = function("learn_late_merges")(state.address, addresses.ctypes.data, n, MAX_LATE_WORK)
+    found = function("learn_late_merges")(
+        state.address, addresses.ctypes.data, n, int(in_order), MAX_LATE_WORK
+    )
     if found == TOO_MUCH:
         raise UnsupportedTokenizer(
             "model.merges: merges that come before the merges that make their parts are supported "
@@ -250,7 +259,7 @@ def build_merge_ids(model: BpeModel) -> U32:
     """Return the ids of the two parts of every merge of the file; empty for a rank file."""
     if model.merges is None:
         return np.zeros(0, np.uint32)
-    parts = (model.tokens[part] for merge in model.merges for part in merge)
+    parts = map(model.tokens.__getitem__, chain.from_iterable(model.merges))
     return np.fromiter(parts, np.uint32, 2 * len(model.merges))
 
 

@@ -26,7 +26,7 @@ GROUPS = {
         "giant_end": Entry(_KERNELS + "giant", 5),
         "merge_giant": Entry(_KERNELS + "giant", 4),
         "build_merges": Entry(_KERNELS + "build", 7),
-        "learn_late_merges": Entry(_KERNELS + "late_merges", 4),
+        "learn_late_merges": Entry(_KERNELS + "late_merges", 5),
         "build_words": Entry(_KERNELS + "build", 6),
         "find_pretokens": Entry(_KERNELS + "pretokens", 5),
         "find_change": Entry(_KERNELS + "normalize", 5),

@@ -51,11 +51,13 @@ def build_bpe(strings: Strings, merges: Field) -> BpeModel:
     """
     spelled = to_bytes_of_all(strings)
     pairs = _read_merges(merges, spelled)
-    opaque = {string: strings[string] for string, token in spelled.items() if token is None}
-    if opaque:
+    tokens = dict(zip(spelled.values(), strings.values(), strict=True))
+    opaque: Strings = {}
+    if tokens.pop(None, None) is not None:
+        opaque = {string: strings[string] for string, token in spelled.items() if token is None}
         pairs = [pair for pair in pairs if None not in pair]
     return BpeModel(
-        tokens={token: strings[string] for string, token in spelled.items() if token is not None},
+        tokens=cast("dict[bytes, int]", tokens),
         opaque=opaque,
         merges=last_of_duplicates(cast("list[tuple[bytes, bytes]]", pairs)),
     )

@@ -25,17 +25,22 @@ open_late = opener(LateMerges)
 
 
 @entry
-def learn_late_merges(state_address: int, late_address: int, n_merges: int, most_work: int) -> int:
+def learn_late_merges(
+    state_address: int, late_address: int, n_merges: int, in_order: int, most_work: int
+) -> int:
     """Replace the learned merges by all that can happen; return how many there are.
+
+    in_order: those that happen in order are learned already, and if no other can, they stay.
 
     NOT_LATE: no merge can have a part that is made later, and nothing was changed.
     TOO_MUCH: the squares of the lengths of the products sum to more than most_work.
     """
     merges, late = open_state(state_address).merges, open_late(late_address)
     name_products(n_merges, late)
-    found = has_late_part(n_merges, late, most_work)
-    if found <= 0:
-        return NOT_LATE if found == 0 else TOO_MUCH
+    if in_order != 0:
+        found = has_late_part(n_merges, late, most_work)
+        if found <= 0:
+            return NOT_LATE if found == 0 else TOO_MUCH
     work = i64(0)
     for m in range(n_merges):
         length = late.ends[m + 1] - late.ends[m]
