@@ -71,6 +71,7 @@ NO_AUTOMATON = Automaton(
     np.zeros(0, np.uint32), np.zeros(0, np.uint8), np.zeros(N_SHAPE, np.int64),
 )  # fmt: skip
 MAX_LATE_WORK = 1_000_000_000  # sum of squares of token lengths: about 3 s
+LONGEST_WORD = 4096  # merging gives longer ones as well; runs of a byte make tokens of megabytes
 KEY_BYTES = 15  # a longer word is in the table of long words
 WORDS_PER_BUCKET = 0.77  # of two places: 50,000 words in 65,536 buckets, as measured for GPT-2
 
@@ -277,7 +278,11 @@ def learn_words(model: BpeModel, state: ThreadState) -> None:
 
     With ignore_merges, a pretoken that is a token is that token whatever merging would give.
     """
-    ranked = sorted((i, token) for token, i in model.tokens.items() if token)
+    ranked = sorted(
+        (i, token)
+        for token, i in model.tokens.items()
+        if token and (model.ignore_merges or len(token) <= LONGEST_WORD)
+    )
     words = Words.join([token for _, token in ranked])
     ids = np.fromiter((i for i, _ in ranked), np.uint32, len(ranked))
     function("build_words")(

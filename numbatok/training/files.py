@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union
@@ -132,6 +133,10 @@ def _find(path: str | Path) -> list[Path]:
             raise InvalidSource(f"folder {str(path)!r} holds no files")
         return inside
     if os.path.exists(path):
+        if stat.S_ISFIFO(os.stat(path).st_mode):
+            raise InvalidSource(
+                f"{str(path)!r} is a pipe, whose end nobody knows; pass its lines: open(...)"
+            )
         return [Path(path)]
     found = [Path(name) for name in sorted(glob.glob(str(path), recursive=True))]
     found = [name for name in found if name.is_file()]

@@ -13,7 +13,7 @@ from numbatok.errors import InvalidType, InvalidValue
 from numbatok.training.ties import Ties, alphabet
 
 Veto = Union[Callable[[bytes, bytes], bool], str, bytes, "re.Pattern[str]", "re.Pattern[bytes]"]
-LEAST_MEMORY = 1 << 26  # 64 MB: some tables, and a block of text
+LEAST_MEMORY = 64_000_000  # 64 MB: some tables, and a block of text
 
 
 class DefaultPattern(str):
@@ -125,6 +125,8 @@ def check_folder(name: str, folder: object) -> Path | None:
         return None
     if not isinstance(folder, (str, Path)):
         raise InvalidType(f"{name} is {folder!r:.60} ({type(folder).__name__}); a path is needed")
+    if str(folder) == "":
+        raise InvalidValue(f"{name} is empty; '.' is the folder where this process runs")
     if Path(folder).is_file():
         raise InvalidValue(f"{name} {str(folder)!r} is a file; a folder is needed")
     return Path(folder)

@@ -55,6 +55,8 @@ def _text_of(line: bytes, field: str, place: str, skip_nulls: bool) -> bytes | N
         record = json.loads(line)
     except ValueError as error:  # also for bytes that are not UTF-8
         raise InvalidSource(f"{place}: this is no JSON: {error}") from None
+    except RecursionError:
+        raise InvalidSource(f"{place}: arrays or objects are nested too deeply") from None
     if not isinstance(record, dict) or field not in record:
         names = list(record) if isinstance(record, dict) else f"a {type(record).__name__}"
         raise InvalidSource(f"{place}: no field {field!r}; it has {names!r:.200}; pass field=")

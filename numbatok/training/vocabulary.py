@@ -152,7 +152,9 @@ def _check_special(content: object, number: object, has_ids: bool, vocab_size: i
         content.encode()
     except UnicodeEncodeError:
         raise InvalidValue(f"special_tokens: {content!a} has a lone surrogate") from None
-    if has_ids and (not isinstance(number, int) or not 0 <= number < vocab_size):
+    if has_ids and (
+        not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < vocab_size
+    ):
         raise InvalidValue(
             f"special_tokens: the id of {content!r} is {number!r}; with vocab_size={vocab_size} "
             f"ids go from 0 to {vocab_size - 1}"

@@ -143,6 +143,7 @@ def test_files_that_cannot_be_read(tmp_path):
         ("a.jsonl", good + "\n{", r"a.jsonl, line 2: this is no JSON"),
         ("b.jsonl", good + "\n7", r"b.jsonl, line 2: no field 'text'; it has 'a int'"),
         ("c.jsonl", '{"body": 1}', r"line 1: no field 'text'; it has \['body'\]; pass field="),
+        ("j.jsonl", "[" * 100_000, "line 1: arrays or objects are nested too deeply"),
         ("d.jsonl", '\n{"text": null}', r"line 2: field 'text' is None.*nulls='skip'"),
         ("e.parquet", "PAR1", "e.parquet cannot be read, it is no Parquet file"),
         ("f.txt.gz", "plain", "f.txt.gz cannot be read, after 0 bytes: Not a gzipped file"),
@@ -164,6 +165,10 @@ def test_files_that_are_not_there(tmp_path):
         counts("some text")
     with pytest.raises(InvalidSource, match="holds no files"):
         counts(tmp_path)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(InvalidSource, match="is a pipe, whose end nobody knows"):
+            counts(tmp_path / "pipe")
     with pytest.raises(InvalidValue, match="paths is empty"):
         Files([])
     with pytest.raises(InvalidType, match=r"item 1 is 7 \(int\), not a path"):
