@@ -241,10 +241,12 @@ class Job:
         if state.dropped_giant():
             control[AT_BYTE] = stop
             return
-        state.use_work(stop - pos)
         first, end = self._bounds(int(control[AT_DOCUMENT]))
-        text_address = self._padded_address(state, first, end)
+        address = self._padded_address(state, first, end) + pos
         ids_address = 0 if ids is None else ids.ctypes.data + 4 * at
-        n_ids = function("merge_giant")(state.address, text_address + pos, stop - pos, ids_address)
-        state.use_work(0)
+        n_ids = function("merge_giant")(state.address, address, stop - pos, ids_address)
+        if n_ids < 0:
+            state.use_work(stop - pos)
+            n_ids = function("merge_whole")(state.address, address, stop - pos, ids_address)
+            state.use_work(0)
         control[AT_BYTE], control[AT_ID] = stop, at + n_ids

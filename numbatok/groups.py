@@ -25,6 +25,7 @@ GROUPS = {
         "find_all_added": Entry(_KERNELS + "added", 5),
         "giant_end": Entry(_KERNELS + "giant", 5),
         "merge_giant": Entry(_KERNELS + "giant", 4),
+        "merge_whole": Entry(_KERNELS + "giant", 4),
         "build_merges": Entry(_KERNELS + "build", 7),
         "learn_late_merges": Entry(_KERNELS + "late_merges", 5),
         "build_words": Entry(_KERNELS + "build", 6),

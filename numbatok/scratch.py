@@ -23,6 +23,7 @@ from numbatok.tables import (
     Entries,
     Lanes,
     Memo,
+    RankLists,
     Scan,
     State,
     Tables,
@@ -61,7 +62,7 @@ class ThreadState:
         self.flow: I64 = np.zeros(N_FLOW, np.int64)
         self.walk = make_walk(tables.automaton)
         self.dropped: U8 = np.zeros(n if drops(tables.automaton) else 0, np.uint8)
-        self.work = make_work(max(SEGMENT, longest))
+        self.work = make_work(max(SEGMENT, longest), tables.merges.ids.size)
         self.memo = make_memo(FIRST_MEMO)
         self.connect()
 
@@ -121,7 +122,7 @@ class ThreadState:
 
     def use_work(self, length: int) -> None:
         """Provide work space for one pretoken of `length` bytes."""
-        self.work = make_work(max(length, SEGMENT))
+        self.work = make_work(max(length, SEGMENT), self.tables.merges.ids.size)
         self.connect()
 
 
@@ -174,10 +175,15 @@ def make_lanes() -> Lanes:
     )
 
 
-def make_work(length: int) -> Work:
+def make_work(length: int, n_ranks: int) -> Work:
     """Make work space to merge one pretoken of up to `length` bytes; pages are taken when used."""
+    lists = RankLists(
+        np.zeros(n_ranks // 64 + 1, np.uint64), np.zeros(n_ranks, np.uint32),
+        np.zeros(n_ranks, np.uint32), np.zeros(3 * length + 1, np.uint64),
+        aligned_zeros(4 * length, np.uint32), np.zeros(length // 64 + 1, np.uint64),
+    )  # fmt: skip
     return Work(
         np.zeros(length + 64, np.uint32), aligned_zeros(64, np.uint32),
         np.zeros(length + 1, np.uint32), np.zeros(length + 1, np.uint32),
-        np.zeros(2 * length + 8, np.uint64),
+        np.zeros(2 * length + 8, np.uint64), lists,
     )  # fmt: skip

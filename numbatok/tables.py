@@ -240,6 +240,22 @@ class Batch(NamedTuple):
 BREAK_DOCUMENT = -1
 
 
+class RankLists(NamedTuple):
+    """Work space in which a long pretoken is merged rank by rank.
+
+    A list is of entries: position | next entry << 32; entry 0 is none.
+    """
+
+    present: U64  # [n_ranks / 64 + 1] a bit for each rank that has a list
+    heads: U32  # [n_ranks] its first entry
+    tails: U32  # [n_ranks] its last entry
+    entries: U64  # [3 length + 1]
+    cells: (
+        U32  # [4 length] symbol, position of the next, of the previous + 1 or 0, rank of the pair
+    )
+    marks: U64  # [length / 64 + 1] a bit for each position
+
+
 class Work(NamedTuple):
     """Work space in which one pretoken of more than 15 bytes is merged."""
 
@@ -248,6 +264,7 @@ class Work(NamedTuple):
     following: U32  # [length] position of the next symbol
     preceding: U32  # [length] position of the previous symbol + 1, or 0
     heap: U64  # [2 length] rank << 32 | position, least first
+    lists: RankLists
 
 
 class AddedTokens(NamedTuple):

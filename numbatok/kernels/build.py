@@ -6,7 +6,8 @@ from numbatok._jit import entry, i64, kernel, part, u64
 from numbatok.addresses import view_i64, view_u8, view_u32
 from numbatok.kernels.encode import COUNT_MASK, COUNT_SHIFT, open_state
 from numbatok.kernels.long import find_long, hash_long, put_long
-from numbatok.kernels.merge_long import WIDTH, merge_and_spill, merge_list, merge_row
+from numbatok.kernels.merge_any import merge_and_spill
+from numbatok.kernels.merge_long import WIDTH, merge_list, merge_row
 from numbatok.kernels.odd import has_odd
 from numbatok.kernels.pairs import home_of_pair, pack_pair
 from numbatok.kernels.words import find_entry, first_of_bucket, hash_key

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from numbatok._jit import entry, i64
+from numbatok._jit import entry, i64, kernel, u64
 from numbatok.addresses import call_at, view_u8, view_u32
 from numbatok.kernels.added import find_added
 from numbatok.kernels.encode import open_state
-from numbatok.kernels.merge_long import merge_list, merge_symbols
+from numbatok.kernels.merge_any import merge_work
+from numbatok.kernels.merge_by_rank import merge_by_rank
 from numbatok.kernels.odd import known_symbols
-from numbatok.tables import NEXT_ADDED, NEXT_ADDED_TOKEN, PRETOKEN_END
+from numbatok.tables import (
+    MARGIN,
+    NEXT_ADDED,
+    NEXT_ADDED_TOKEN,
+    PRETOKEN_END,
+    U32,
+    MergeRules,
+    Work,
+)
+
+HALF, LOW_HALF = u64(32), u64((1 << 32) - 1)
+OVERLAP = 512  # bytes that two windows share: four times the longest tokens
 
 
 @entry
@@ -31,24 +43,102 @@ def giant_end(state_address: int, text_address: int, first: int, pos: int, end: 
 
 @entry
 def merge_giant(state_address: int, text_address: int, length: int, ids_address: int) -> int:
+    """Write the ids of one pretoken of any length (none if ids is 0); return how many, or -1.
+
+    It is merged in windows that fit the work space and overlap. Two windows are joined at a symbol
+    that both have at the same place. That is exact: tokens of which every two neighbors, merged
+    from their bytes, come out as these two are what merging all their bytes comes to. For the
+    first merge over the end of a token needs two symbols; both were made within their tokens,
+    by all merges of lower rank, as they would be from the two tokens alone; so it would happen
+    there as well. Here every two neighbors are next to each other in the result of a window.
+
+    -1: the merges are in no such order, or two windows have no symbol in common; see `merge_whole`.
+    """
+    state = open_state(state_address)
+    merges, work = state.merges, state.work
+    text = view_u8(text_address, length)
+    ids = view_u32(ids_address, length if ids_address != 0 else 0)
+    start, first, n_saved = i64(0), i64(0), i64(0)
+    n_ids = i64(-1 if merges.odd.size > 0 else 0)
+    while n_ids >= 0:
+        stop = min(length, start + work.symbols.size - MARGIN)
+        for at in range(stop - start):
+            work.symbols[at] = text[start + at]
+        count = merge_by_rank(stop - start, merges, work)
+        if start > 0 and count > 0:
+            n_saved, first = find_common(n_saved, count, work)
+            n_ids = write_saved(n_saved, work, merges, ids, n_ids)
+        last = count if stop == length else overlap_from(stop - start, count, work)
+        if first < 0 or last < first:
+            return i64(-1)
+        for k in range(first, last):
+            if ids.size > 0:
+                ids[n_ids + k - first] = merges.ids[work.symbols[k]]
+        n_ids += last - first
+        if stop == length:
+            return n_ids
+        n_saved = save_overlap(last, count, work)
+        start += i64(work.preceding[last])
+    return n_ids
+
+
+@kernel
+def overlap_from(size: int, count: int, work: Work) -> int:
+    """Return the number of the first symbol of the overlap with the next window, or -1."""
+    at = count - 1
+    while at > 0 and work.preceding[at] > size - OVERLAP:
+        at -= 1
+    return at if at > 0 else i64(-1)
+
+
+@kernel
+def save_overlap(last: int, count: int, work: Work) -> int:
+    """Keep the symbols of the overlap, by where they start in the next window; return how many."""
+    start = i64(work.preceding[last])
+    for k in range(last, count):
+        work.heap[k - last] = u64(work.preceding[k] - start) << HALF | u64(work.symbols[k])
+    return count - last
+
+
+@kernel
+def find_common(n_saved: int, count: int, work: Work) -> tuple[int, int]:
+    """Return how many saved symbols to take, and from which of the window to go on; or 0 and -1."""
+    new = i64(0)
+    for old in range(n_saved):
+        saved = work.heap[old]
+        while new < count and i64(work.preceding[new]) < i64(saved >> HALF):
+            new += 1
+        if new < count and u64(work.preceding[new]) << HALF | u64(work.symbols[new]) == saved:
+            return old + 1, new + 1
+    return i64(0), i64(-1)
+
+
+@kernel
+def write_saved(n_saved: int, work: Work, merges: MergeRules, ids: U32, n_ids: int) -> int:
+    """Write the ids of saved symbols; return where they end."""
+    for k in range(n_saved):
+        if ids.size > 0:
+            ids[n_ids + k] = merges.ids[i64(work.heap[k] & LOW_HALF)]
+    return n_ids + n_saved
+
+
+@entry
+def merge_whole(state_address: int, text_address: int, length: int, ids_address: int) -> int:
     """Write the ids of one pretoken of any length (none if ids is 0); return how many.
 
     Reads: State.work of the pretoken's length.
     """
     state = open_state(state_address)
     merges, work = state.merges, state.work
-    text = view_u8(text_address, length)
+    text, n_symbols = view_u8(text_address, length), length
     if merges.odd.size > 0:
         n_symbols = known_symbols(text, i64(0), length, merges, work)
-        merge_symbols(n_symbols, merges, work)
     else:
-        n_symbols = length
-        merge_list(text, i64(0), length, merges, work)
-    ids = view_u32(ids_address, length)
-    at, count = i64(0), i64(0)
-    while at < n_symbols:
-        if ids_address != 0:
-            ids[count] = merges.ids[work.symbols[at]]
-        count += 1
-        at = i64(work.following[at])
+        for at in range(length):
+            work.symbols[at] = text[at]
+    count = merge_work(n_symbols, merges, work)
+    if ids_address != 0:
+        ids = view_u32(ids_address, count)
+        for at in range(count):
+            ids[at] = merges.ids[work.symbols[at]]
     return count

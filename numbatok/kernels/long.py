@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from numbatok._jit import i64, kernel, part, u64
-from numbatok.kernels.merge_long import WIDTH, merge_and_spill
+from numbatok.kernels.merge_any import merge_and_spill
+from numbatok.kernels.merge_long import WIDTH
 from numbatok.tables import U8, U64, USED_LONG, USED_LONG_BYTES, Batch, Memo, State
 from numbatok.vector import LONG_KEY, copy_bytes, load_u64, natural, prefetch, wrapping_multiply
 

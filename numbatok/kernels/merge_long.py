@@ -10,8 +10,7 @@ import numpy as np
 
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.pairs import find_rank, pack_pair
-from numbatok.kernels.spill import pack_spilled, spill_id
-from numbatok.tables import NO_RANK, U8, U64, USED_SPILLED, Memo, MergeRules, Work
+from numbatok.tables import NO_RANK, U8, U64, MergeRules, Work
 from numbatok.vector import (
     clear_lowest_bit,
     count_trailing_zeros,
@@ -25,26 +24,6 @@ ZERO, ONE, HALF = u64(0), u64(1), u64(32)
 WIDTH = 64  # bytes of the longest pretoken whose positions fit one mask
 UNRANKED = NO_RANK << 6  # at least this: no pair
 POSITION_MASK = (1 << 32) - 1
-
-
-@kernel
-def merge_and_spill(
-    text: U8, start: int, length: int, merges: MergeRules, work: Work, memo: Memo
-) -> tuple[np.uint64, np.uint64]:
-    """Return ids_low and ids_high of the pretoken text[start : start + length]."""
-    spilled_from = memo.used[USED_SPILLED]
-    if length <= WIDTH:
-        alive = merge_row(text, start, length, merges, work)
-        while alive != ZERO:
-            spill_id(i64(work.symbols[count_trailing_zeros(alive)]), merges, memo)
-            alive = clear_lowest_bit(alive)
-    else:
-        merge_list(text, start, length, merges, work)
-        at = i64(0)
-        while at < length:
-            spill_id(i64(work.symbols[at]), merges, memo)
-            at = i64(work.following[at])
-    return pack_spilled(spilled_from, memo)
 
 
 # --- up to 64 bytes -------------------------------------------------------------------------------

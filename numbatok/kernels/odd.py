@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from numbatok._jit import i64, kernel, u64
-from numbatok.kernels.merge_long import merge_symbols
-from numbatok.kernels.spill import pack_spilled, spill_id
-from numbatok.tables import DROPPED, FUSED, KNOWN, U8, USED_SPILLED, MergeRules, State, Work
+from numbatok.kernels.merge_any import spill_merged
+from numbatok.tables import DROPPED, FUSED, KNOWN, U8, MergeRules, State, Work
 from numbatok.vector import LONG_KEY
 
 ODD_KEY = LONG_KEY - 1  # key_high of such a pretoken; no real key is so large
@@ -31,14 +30,9 @@ def merge_odd(n_missed: int, state: State) -> None:
         length = i64(scan.starts[i + 1]) - start
         if has_odd(scan.window, start, length, merges):
             batch.key_high[i] = ODD
-            spilled_from = memo.used[USED_SPILLED]
             n_symbols = known_symbols(scan.window, start, length, merges, state.work)
-            merge_symbols(n_symbols, merges, state.work)
-            at = i64(0)
-            while at < n_symbols:
-                spill_id(i64(state.work.symbols[at]), merges, memo)
-                at = i64(state.work.following[at])
-            batch.ids[2 * i], batch.ids[2 * i + 1] = pack_spilled(spilled_from, memo)
+            low, high = spill_merged(n_symbols, merges, state.work, memo)
+            batch.ids[2 * i], batch.ids[2 * i + 1] = low, high
 
 
 @kernel
