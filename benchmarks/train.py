@@ -6,7 +6,8 @@ encodes. Kernels are compiled before. Merges must be equal: those of numbatok, g
 tokenizers, and those of `numbatok bytes`, rustbpe and bpeasy; a library with other merges is void.
 
 Texts, of ../shared/corpora: `english`, 26 MB of prose, web pages and code; `tail`, 5 MB of random
-words, almost all of them distinct; with --large PATH any file.
+words, almost all of them distinct; with --large PATH any file, on which only those libraries run
+that read files themselves. A library whose first pass takes longer than LONG seconds runs twice.
 """
 
 import argparse
@@ -32,7 +33,9 @@ SIZES = {"english": (8192, 32768), "tail": (50_000,), "large": (32_768, 128_000)
 QUICK_SIZES = (1000,)
 ENGLISH = ("bible", "en", "web", "code")
 ENGLISH_BYTES, TAIL_BYTES = 26_000_000, 5_000_000
-SECONDS = 3600.0  # after which a training is given up
+SECONDS = 1800.0  # after which a training is given up
+LONG = 20.0  # wall seconds
+READ_FILES = ("numbatok", "numbatok 512 MB", "gigatoken")
 Row = dict[str, Any]
 
 
@@ -42,20 +45,34 @@ def measure(texts: dict[str, Path], libraries: list[str], rounds: int, quick: bo
     cells = []
     for text, path in texts.items():
         for size in QUICK_SIZES if quick else SIZES[text]:
-            rows: dict[str, list[Row]] = {name: [] for name in pythons}
-            for name in pythons:
-                if name.startswith("numbatok"):
-                    run_once(pythons[name], name, path, size)  # compiles what is not yet there
-            for order in abba(list(pythons), rounds):
-                for name in order:
-                    rows[name].append(run_once(pythons[name], name, path, size))
-            cells += cells_of(text, path, size, rows)
+            cells += cells_of(text, path, size, _rows(text, path, size, pythons, rounds))
     return {
         "benchmark": "train",
         "machine": machine.record(),
         "cells": cells,
         "skipped": skipped,
     }
+
+
+def _rows(
+    text: str, path: Path, size: int, pythons: dict[str, str], rounds: int
+) -> dict[str, list[Row]]:
+    """Return what every library says in each of its passes."""
+    chosen = [
+        name
+        for name in pythons
+        if (name in READ_FILES if text == "large" else name != "numbatok 512 MB")
+    ]
+    rows: dict[str, list[Row]] = {name: [] for name in chosen}
+    for name in chosen:
+        if name.startswith("numbatok"):
+            run_once(pythons[name], name, path, size)  # compiles what is not yet there
+    for order in abba(chosen, rounds):
+        for name in order:
+            done = rows[name]
+            if len(done) < 2 or done[0].get("wall_seconds", LONG) < LONG:
+                done.append(run_once(pythons[name], name, path, size))
+    return rows
 
 
 def _pythons(libraries: list[str], make: bool) -> tuple[dict[str, str], list[Row]]:
@@ -140,6 +157,34 @@ def table(result: Row) -> str:
     head = ["text", "MB", "vocabulary", "library", "wall s", "CPU s", "peak MB", "numbatok / it"]
     title = "Training, all cores, medians; the same merges from all libraries of a family."
     return f"{title}\n\n{markdown(head, rows, left=1)}"
+
+
+def readme_table(result: Row) -> str:
+    """Return the Markdown table of the README: a row for each training, a column for a library."""
+    places: dict[tuple[str, int], dict[str, str]] = {}
+    sizes: dict[str, int] = {}
+    for cell in result["cells"]:
+        sizes[cell["text"]] = cell["bytes"]
+        place = places.setdefault((cell["text"], cell["vocab_size"]), {})
+        place[cell["library"]] = "void" if cell["void"] is not None else _figures(cell)
+    libraries = list(dict.fromkeys(cell["library"] for cell in result["cells"]))
+    rows = [
+        [f"{text}, {sizes[text] / 1e6:,.0f} MB", f"{size:,}", *(row.get(n, "") for n in libraries)]
+        for (text, size), row in places.items()
+    ]
+    made = result["machine"]
+    about = (
+        "Wall seconds / CPU seconds / peak MB of a fresh process, medians of paired runs: "
+        f"{made['processor']}, {made['cores']} cores, load {made['load_averages'][0]}, "
+        f"{made['time'][:10]}."
+    )
+    return f"{markdown(['text', 'vocabulary', *libraries], rows, left=1)}\n\n{about}"
+
+
+def _figures(cell: Row) -> str:
+    cpu = interval([run["cpu_seconds"] for run in cell["runs"]]).median
+    memory = max(run["peak_memory_bytes"] for run in cell["runs"]) / 1e6
+    return f"{number(interval(_walls(cell)).median)} / {number(cpu)} / {memory:,.0f}"
 
 
 def _walls(cell: Row) -> list[float]:

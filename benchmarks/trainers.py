@@ -22,19 +22,28 @@ MARK = "result: "
 Products = Sequence[bytes]
 
 
-def numbatok(path: str, size: int, ties: str = "huggingface") -> Products:
+def numbatok(
+    path: str, size: int, ties: str = "huggingface", memory_limit: int | None = None
+) -> Products:
     """Train with numbatok; the Tokenizer that comes of it is in the time."""
     import numbatok as library
     from numbatok.training import Files
 
     source = Files(path, separator=SEPARATOR)
-    tokenizer = library.train(source, size, ties=ties, progress=False)  # type: ignore[arg-type]
+    tokenizer = library.train(
+        source, size, ties=ties, memory_limit=memory_limit, progress=False,  # type: ignore[arg-type]
+    )  # fmt: skip
     return [left + right for left, right in tokenizer.merges]
 
 
 def numbatok_bytes(path: str, size: int) -> Products:
     """Train with numbatok, ties as rustbpe breaks them."""
     return numbatok(path, size, "bytes")
+
+
+def numbatok_limited(path: str, size: int) -> Products:
+    """Train with numbatok; counts that do not fit go to disk."""
+    return numbatok(path, size, memory_limit=512_000_000)
 
 
 def gigatoken(path: str, size: int) -> Products:
@@ -83,6 +92,7 @@ def bpeasy(path: str, size: int) -> Products:
 TRAINERS: dict[str, tuple[Callable[[str, int], Products], str, Peer]] = {
     "numbatok": (numbatok, "huggingface", Peer("numbatok", "numbatok")),
     "numbatok bytes": (numbatok_bytes, "bytes", Peer("numbatok", "numbatok")),
+    "numbatok 512 MB": (numbatok_limited, "huggingface", Peer("numbatok", "numbatok")),
     "gigatoken": (
         gigatoken,
         "huggingface",
