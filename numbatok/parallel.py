@@ -23,7 +23,7 @@ from numbatok.encoder import NO_LIMIT, Encoder, Job
 from numbatok.native import address, compile_driver, function, interpreted, n_arguments
 from numbatok.policy import Policy, Refusal
 from numbatok.spec import AddedToken
-from numbatok.tables import BREAK_DOCUMENT, U8
+from numbatok.tables import BREAK_DOCUMENT, U8, U32
 from numbatok.workers import Workers
 from numbatok.workers import n_parts as n_parts_of
 
@@ -85,15 +85,19 @@ def encode(
     counting: bool = False,
     on_progress: Callable[[int], None] | None = None,
     limit: int = NO_LIMIT,
+    room: U32 | None = None,
 ) -> Job:
     """Encode documents on one core or on all; the result is the same.
 
     Document d is text[ends[d - 1] : ends[d]]. The job has ids (None when counting), n_ids and the
     offsets of the documents, or the added token that the call refuses. With a limit it stops
-    soon after more ids are known.
+    soon after more ids are known. The ids are written to `room` if they surely fit, and then
+    `ids` is not cut off after n_ids.
     """
     if encoder.preparation.is_idle() or encoder.preparation.is_direct(text):
-        return _encode(encoder, text, ends, policy, tokens, counting, on_progress, limit, None)
+        return _encode(
+            encoder, text, ends, policy, tokens, counting, on_progress, limit, None, room
+        )
     prepared = encoder.preparation.prepare(text, ends, policy)
     if isinstance(prepared, Refusal):
         job = Job(text, ends, None)
@@ -101,7 +105,7 @@ def encode(
         return job
     quiet, after = policy.without_search(), prepared.after
     job = _encode(
-        encoder, prepared.text, prepared.ends, quiet, (), counting, on_progress, limit, after
+        encoder, prepared.text, prepared.ends, quiet, (), counting, on_progress, limit, after, room
     )
     job.offsets = np.concatenate([job.offsets[:1], job.offsets[1:][after == BREAK_DOCUMENT]])
     return job
@@ -117,15 +121,20 @@ def _encode(
     on_progress: Callable[[int], None] | None,
     limit: int,
     after: NDArray[np.int64] | None,
+    room: U32 | None,
 ) -> Job:
     """Encode documents that are prepared, on one core or on all."""
+    needed = text.size + 4 + (0 if after is None else len(after))
+    if room is not None and room.size < needed:
+        room = None
     if limit == NO_LIMIT and _pays(text.size) and is_allowed() and _entered.acquire(blocking=False):
         try:
-            return _encode_parts(encoder, text, ends, policy, tokens, counting, on_progress, after)
+            return _encode_parts(
+                encoder, text, ends, policy, tokens, counting, on_progress, after, room
+            )
         finally:
             _entered.release()
-    n_after = 0 if after is None else len(after)
-    ids = None if counting else np.empty(text.size + n_after + 4, np.uint32)
+    ids = None if counting else np.empty(needed, np.uint32) if room is None else room
     return encoder.run(text, ends, ids, policy, limit, on_progress, after)
 
 
@@ -138,13 +147,14 @@ def _encode_parts(
     counting: bool,
     on_progress: Callable[[int], None] | None,
     after: NDArray[np.int64] | None,
+    room: U32 | None,
 ) -> Job:
     """Cut the documents into parts and encode them with all threads."""
     cuts: list[int] = []
     kinds = cut_kinds(encoder.pattern, encoder.tables.automaton)
     if after is None and kinds and can_cut(tokens, policy.actions):
         cuts = cut_points(text, ends, n_parts_of(text.size, n_threads()), kinds)
-    workers = Workers(encoder, text, ends, cuts, policy, counting, after, n_threads())
+    workers = Workers(encoder, text, ends, cuts, policy, counting, after, n_threads(), room)
     return workers.run(lambda rows: _run_rows("encode_parts", rows), on_progress)
 
 

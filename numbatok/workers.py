@@ -68,13 +68,17 @@ class Workers:
         counting: bool,
         after: NDArray[np.int64] | None,
         n_workers: int,
+        room: U32 | None = None,
     ) -> None:
         self._encoder, self._text, self._ends = encoder, text, ends
         at = np.searchsorted(ends, cuts)
         pieces = np.insert(ends, at, cuts) if cuts else ends
         self._cuts = at + np.arange(len(cuts))  # which pieces end at a cut
         self._bound = text.size + 4 + (0 if after is None else len(after))  # of the ids
-        ids = None if counting else np.empty(min(self._bound, FIRST_IDS), np.uint32)
+        self._room = room  # for all ids; not ours to make larger or smaller
+        if room is None and not counting:
+            room = np.empty(min(self._bound, FIRST_IDS), np.uint32)
+        ids = None if counting else room
         self._job = Job(text, pieces, ids, after=after)
         self._parts = _bounds(pieces, text.size, n_workers)
         self._tickets: I64 = np.zeros(N_TICKETS + 8, np.int64)
@@ -170,7 +174,7 @@ class Workers:
         """Return the job of the documents as they came."""
         job, n_ids = self._job, int(self._tickets[TICKET_IDS])
         whole = Job(self._text, self._ends, job.ids)
-        if job.ids is not None:
+        if job.ids is not None and self._room is None:
             job.ids.resize(n_ids, refcheck=False)
         whole.done, whole.n_ids = True, n_ids
         whole.offsets = np.delete(job.offsets, self._cuts + 1)

@@ -9,12 +9,16 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
 
 from numbatok import parallel
 from numbatok.arrow.encode import rows_with
 from numbatok.files.blocks import Block, Position, merged
+from numbatok.files.buffers import Buffers
 from numbatok.files.encoded import Encoded
 from numbatok.files.manifest import Totals
 from numbatok.files.rows import with_policy
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
 READER_SECONDS = 2.0
 QUEUED = 2  # blocks that wait between two threads
+SPARE_IDS = 4  # that kernels may write after the last one
 Item = TypeVar("Item")
 
 
@@ -105,6 +110,7 @@ class Pipeline:
         self._tokenizer, self._settings = tokenizer, settings
         self._sources, self._readers = sources, readers
         self._policy = tokenizer._policies.get(settings.special, settings.invalid)
+        self._rooms = Buffers(np.uint32)
 
     def run(
         self,
@@ -125,6 +131,7 @@ class Pipeline:
         try:
             for block in blocks:
                 result = self._encode(block)
+                block.release()
                 encoded.put((result, totals))
                 totals += result.totals()
                 on_block(result)
@@ -154,19 +161,25 @@ class Pipeline:
 
     def _encode(self, block: Block) -> Encoded:
         tokenizer = self._tokenizer
+        room = self._rooms.take(block.text.size + SPARE_IDS)
         job = parallel.encode(
-            tokenizer._encoder, block.text, block.ends, self._policy, tokenizer._spec.added_tokens
+            tokenizer._encoder,
+            block.text,
+            block.ends,
+            self._policy,
+            tokenizer._spec.added_tokens,
+            room=room,
         )
         if job.refusal is not None:
             raise self._refused(block, job.refusal)
         assert job.ids is not None
-        encoded = Encoded(block, job.ids[: job.n_ids], job.offsets)
+        release = partial(self._rooms.give, room)
+        encoded = Encoded(block, job.ids[: job.n_ids], job.offsets, release)
         if self._settings.template:
             return encoded.surrounded(*tokenizer._vocabulary.template_ids())
         return encoded
 
     def _refused(self, block: Block, refusal: Refusal) -> Exception:
-        import numpy as np
         import pyarrow as pa
 
         token = self._tokenizer._spec.added_tokens[refusal.token]
@@ -191,5 +204,6 @@ def _write_all(channel: Channel[tuple[Encoded, Totals]], sink: Sink, output: Pat
     with writing(output):
         for encoded, before in channel:
             sink.take(encoded, before)
+            encoded.release()
         if channel.is_complete:
             sink.close()

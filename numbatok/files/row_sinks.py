@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from numbatok.files.encoded import Encoded
 from numbatok.files.manifest import Resume, Totals
+from numbatok.files.row_groups import GROUP_ROWS, RowGroup, Rows
 from numbatok.files.settings import Settings
 from numbatok.files.shards import Shards
 from numbatok.files.sinks import NO_LIMIT
@@ -20,35 +19,6 @@ from numbatok.tables import U32
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GROUP_ROWS = 1 << 20
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Whole rows, cut out of a block."""
-
-    ids: U32
-    offsets: NDArray[np.int64]
-    valid: NDArray[np.bool_] | None
-    kept: pa.Table | None
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def cut(self, first: int, last: int) -> Rows:
-        """Return rows first ... last - 1."""
-        return Rows(
-            self.ids,
-            self.offsets[first : last + 1],
-            None if self.valid is None else self.valid[first:last],
-            None if self.kept is None else self.kept.slice(first, last - first),
-        )
-
-    @property
-    def own_ids(self) -> U32:
-        """The ids of these rows."""
-        return self.ids[self.offsets[0] : self.offsets[-1]]
-
 
 class RowSink:
     """Whole rows, in groups that are closed by the row with which they have enough ids."""
@@ -57,8 +27,7 @@ class RowSink:
         self._settings, self._shards, self._skip = settings, shards, skip
         self._limit = settings.shard_ids or NO_LIMIT
         self._open_ids: list[U32] = []  # of a row that goes on
-        self._waiting: list[Rows] = []
-        self._waiting_ids = self._waiting_rows = 0
+        self._group = RowGroup(settings.dtype)
         self._paths: list[Path] = []
         self._writer: Any = None
         self._counts = {"rows": 0, "ids": 0}
@@ -71,15 +40,15 @@ class RowSink:
         at = min(self._skip, len(rows))
         self._skip -= at
         while at < len(rows):
-            needed = min(GROUP_IDS, self._limit - self._counts["ids"]) - self._waiting_ids
+            needed = min(GROUP_IDS, self._limit - self._counts["ids"]) - self._group.n_ids
             last = int(np.searchsorted(rows.offsets, rows.offsets[at] + needed))
-            last = min(max(last, at + 1), at + GROUP_ROWS - self._waiting_rows)
+            last = min(max(last, at + 1), at + GROUP_ROWS - self._group.n_rows)
             is_group = last <= len(rows) and (
                 rows.offsets[last] - rows.offsets[at] >= needed
-                or last - at + self._waiting_rows >= GROUP_ROWS
+                or last - at + self._group.n_rows >= GROUP_ROWS
             )
             last = min(last, len(rows))
-            self._wait(rows.cut(at, last))
+            self._group.add(rows.cut(at, last))
             at = last
             self._resume = Resume(encoded.block.start, before, at)
             if is_group:
@@ -100,36 +69,32 @@ class RowSink:
         valid = None if block.valid is None else block.valid[:n]
         return Rows(ids, offsets[: n + 1], valid, block.kept)
 
-    def _wait(self, rows: Rows) -> None:
-        self._waiting.append(rows)
-        self._waiting_ids += rows.own_ids.size
-        self._waiting_rows += len(rows)
-
     def _write_group(self) -> None:
-        self._counts["rows"] += self._waiting_rows
-        self._counts["ids"] += self._waiting_ids
+        self._counts["rows"] += self._group.n_rows
+        self._counts["ids"] += self._group.n_ids
         if self._writer is None:
             self._paths = self._shards.begin()
             self._writer = self._open_writer()
-        self._write(self._waiting)
-        self._waiting, self._waiting_ids, self._waiting_rows = [], 0, 0
+        self._write(self._group)
+        self._shards.follow()
+        self._group.clear()
         if self._counts["ids"] >= self._limit:
             self._end_shard()
 
     def _open_writer(self) -> Any:
         raise NotImplementedError
 
-    def _write(self, group: list[Rows]) -> None:
+    def _write(self, group: RowGroup) -> None:
         raise NotImplementedError
 
     def _end_shard(self) -> None:
         self._writer.close()
-        self._shards.finish(self._paths, dict(self._counts), self._resume)
+        self._shards.finish(dict(self._counts), self._resume)
         self._writer, self._counts = None, {"rows": 0, "ids": 0}
 
     def close(self) -> None:
         """See Sink."""
-        if self._waiting_rows:
+        if self._group.n_rows:
             self._write_group()
         if self._writer is None and self._shards.count == 0:
             self._paths = self._shards.begin()
@@ -155,33 +120,23 @@ class TableSink(RowSink):
     def _open_writer(self) -> TableWriter:
         return TableWriter(self._paths, self._settings, self._kept, self._fingerprint)
 
-    def _write(self, group: list[Rows]) -> None:
+    def _write(self, group: RowGroup) -> None:
         import pyarrow as pa
 
         schema = self._writer.schema
         kind = schema.field(self._settings.ids_column).type
-        ids = np.concatenate([rows.own_ids for rows in group])
-        numbers = pa.array(ids.astype(self._settings.id_type, copy=False))
-        lengths = np.concatenate([np.diff(rows.offsets) for rows in group])
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        mask = self._null_mask(group)
-        column = pa.LargeListArray.from_arrays(offsets, numbers, type=kind, mask=mask)
+        valid = group.valid
+        mask = None if valid is None else pa.array(~valid)
+        ids = pa.array(group.ids)
+        column = pa.LargeListArray.from_arrays(group.offsets, ids, type=kind, mask=mask)
         kept = [] if self._kept is None else self._kept_columns(group)
         self._writer.write_table(pa.Table.from_arrays([*kept, column], schema=schema))
 
-    def _null_mask(self, group: list[Rows]) -> Any:
-        import pyarrow as pa
-
-        if all(rows.valid is None for rows in group):
-            return None
-        nulls = [np.zeros(len(r), bool) if r.valid is None else ~r.valid for r in group]
-        return pa.array(np.concatenate(nulls))
-
-    def _kept_columns(self, group: list[Rows]) -> list[pa.Array]:
+    def _kept_columns(self, group: RowGroup) -> list[pa.Array]:
         import pyarrow as pa
 
         # chunks of one table would make pages, and so bytes, depend on the blocks
-        table = pa.concat_tables([rows.kept for rows in group]).combine_chunks()
+        table = pa.concat_tables(group.kept).combine_chunks()
         return [column.chunk(0) for column in table.cast(self._kept).columns]
 
 
@@ -191,7 +146,7 @@ class MegatronSink(RowSink):
     def _open_writer(self) -> MegatronWriter:
         return MegatronWriter(self._paths, self._settings)
 
-    def _write(self, group: list[Rows]) -> None:
-        for rows in group:
-            lengths = np.diff(rows.offsets)
-            self._writer.write(rows.own_ids, lengths if rows.valid is None else lengths[rows.valid])
+    def _write(self, group: RowGroup) -> None:
+        lengths = np.diff(group.offsets)
+        valid = group.valid
+        self._writer.write(group.ids, lengths if valid is None else lengths[valid])

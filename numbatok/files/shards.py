@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from numbatok.errors import InvalidValue, OutputError
+from numbatok.files.checksums import Checksum, digest
 from numbatok.files.manifest import Record, Resume, difference, read_record, write_record
 from numbatok.files.settings import SUFFIXES, Settings
 
-HASHED_AT_ONCE = 1 << 20
 TEMPORARY = ".tmp"
 
 
@@ -76,6 +75,7 @@ class Shards:
         write_record(target.manifest(complete=False), record)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="numbatok-shards")
         self._finishing: list[Future[None]] = []
+        self._checksums: dict[Path, Checksum] = {}  # of the shard that is being written
 
     @property
     def count(self) -> int:
@@ -87,17 +87,33 @@ class Shards:
         self._raise_errors()
         names = self._target.names(self._number)
         self._number += 1
-        return [self._target.folder / (name + TEMPORARY) for name in names]
+        paths = [self._target.folder / (name + TEMPORARY) for name in names]
+        self._checksums = {path: Checksum(path) for path in paths}
+        return paths
 
-    def finish(self, paths: list[Path], counts: dict[str, int], resume: Resume) -> None:
-        """Rename and record a shard whose files are closed."""
-        self._finishing.append(self._pool.submit(self._finish, paths, counts, resume))
+    def follow(self) -> None:
+        """Compute the checksums of what was appended to the shard so far, while more is written.
 
-    def _finish(self, paths: list[Path], counts: dict[str, int], resume: Resume) -> None:
+        Only for files whose start is not written again.
+        """
+        if all(future.done() for future in self._finishing):
+            self._raise_errors()
+            for checksum in self._checksums.values():
+                self._finishing.append(self._pool.submit(checksum.follow))
+
+    def finish(self, counts: dict[str, int], resume: Resume) -> None:
+        """Rename and record the shard, whose files are closed."""
+        checksums, self._checksums = self._checksums, {}
+        self._finishing.append(self._pool.submit(self._finish, checksums, counts, resume))
+
+    def _finish(
+        self, checksums: dict[Path, Checksum], counts: dict[str, int], resume: Resume
+    ) -> None:
         files = []
-        for path in paths:
+        for path, checksum in checksums.items():
             final = path.with_name(path.name[: -len(TEMPORARY)])
-            files.append({"name": final.name, "bytes": path.stat().st_size, "sha256": digest(path)})
+            size, sha256 = path.stat().st_size, checksum.hexdigest()
+            files.append({"name": final.name, "bytes": size, "sha256": sha256})
             path.replace(final)
         self._record.shards.append({"files": files, **counts})
         self._record.resume = resume
@@ -210,15 +226,6 @@ def remove_temporary(target: Target, n_shards: int) -> None:
     for number in range(n_shards):
         for name in target.names(number):
             (target.folder / (name + TEMPORARY)).unlink(missing_ok=True)
-
-
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file, 64 hexadecimal digits."""
-    found, buffer = hashlib.sha256(), bytearray(HASHED_AT_ONCE)
-    with open(path, "rb", buffering=0) as file:
-        while size := file.readinto(buffer):
-            found.update(memoryview(buffer)[:size])
-    return found.hexdigest()
 
 
 @contextlib.contextmanager

@@ -37,7 +37,10 @@ class Sink(Protocol):
     dropped_ids: int  # left out at the end, because they fill no sequence
 
     def take(self, encoded: Encoded, before: Totals) -> None:
-        """Write a block; `before` is what the blocks before it amount to."""
+        """Write a block; `before` is what the blocks before it amount to.
+
+        What is kept for later is copied: the memory of the ids is used again.
+        """
 
     def close(self) -> None:
         """Write what is left, and one empty shard if there was nothing at all."""
@@ -88,6 +91,8 @@ class StreamSink:
             self._paths = self._shards.begin()
             self._writer = self._open(self._paths)
         self._writer.write(ids)
+        if self._writer.appends:
+            self._shards.follow()
         self._n_ids += ids.size
         if self._n_ids == self._limit:
             self._end_shard()
@@ -103,7 +108,7 @@ class StreamSink:
     def _end_shard(self) -> None:
         assert self._writer is not None
         self._writer.close()
-        self._shards.finish(self._paths, {"ids": self._n_ids}, self._resume)
+        self._shards.finish({"ids": self._n_ids}, self._resume)
         self._writer, self._n_ids = None, 0
 
     def close(self) -> None:

@@ -31,15 +31,20 @@ class ByteStream:
 
     def read(self, size: int) -> bytes:
         """Return `size` bytes, or fewer at the end."""
-        parts, remaining = [], size
+        data = bytearray(size)
+        return bytes(memoryview(data)[: self.read_into(data)])
+
+    def read_into(self, room: Any) -> int:
+        """Fill a buffer of bytes, or less of it at the end; return how many there are."""
+        view, done = memoryview(room), 0
         try:
-            while remaining and (data := self._stream.read(remaining)):
-                parts.append(data)
-                remaining -= len(data)
+            while done < len(view) and (size := self._stream.readinto(view[done:])):
+                done += size
         except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:
+            self.at += done
             raise self._damaged(error) from error
-        self.at += size - remaining
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        self.at += done
+        return done
 
     def skip_to(self, position: int) -> None:
         """Go forward to a decompressed position."""

@@ -32,6 +32,8 @@ FINGERPRINT_KEY, VERSION_KEY = b"numbatok.tokenizer", b"numbatok.version"
 class IdsWriter(Protocol):
     """Takes ids one stretch after the other."""
 
+    appends: bool  # what is written stays as it is
+
     def write(self, ids: U32) -> None:
         """Append ids; their number is a multiple of the sequence length if there is one."""
 
@@ -41,6 +43,8 @@ class IdsWriter(Protocol):
 
 class BinWriter:
     """Ids and nothing else: nanoGPT's layout."""
+
+    appends = True
 
     def __init__(self, paths: list[Path], settings: Settings) -> None:
         self._file = open(paths[0], "wb")  # noqa: SIM115 - closed by close
@@ -59,6 +63,8 @@ class BinWriter:
 
 class LlmcWriter(BinWriter):
     """llm.c's layout: a header of 1,024 bytes, then the ids."""
+
+    appends = False  # the header is written last
 
     def __init__(self, paths: list[Path], settings: Settings) -> None:
         super().__init__(paths, settings)
@@ -82,6 +88,8 @@ class LlmcWriter(BinWriter):
 
 class NpyWriter(BinWriter):
     """NumPy's layout: 1-d, or 2-d with a row for each sequence."""
+
+    appends = False
 
     def __init__(self, paths: list[Path], settings: Settings) -> None:
         super().__init__(paths, settings)
@@ -137,6 +145,8 @@ class MegatronWriter:
 class TableWriter:
     """Parquet or Arrow IPC; each table is a row group or a record batch."""
 
+    appends = True
+
     def __init__(
         self, paths: list[Path], settings: Settings, kept: pa.Schema | None, fingerprint: str
     ) -> None:
@@ -166,7 +176,7 @@ class TableWriter:
 
     def write(self, ids: U32) -> None:
         """Append sequences of one length."""
-        self._waiting.append(ids)
+        self._waiting.append(ids.copy())  # its memory is used again
         self._n_waiting += ids.size
         if self._n_waiting >= self._group:
             joined = np.concatenate(self._waiting)

@@ -1,0 +1,89 @@
+"""Rows on their way to a row group or record batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from numbatok.tables import U32
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+GROUP_ROWS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Whole rows, cut out of a block."""
+
+    ids: U32
+    offsets: NDArray[np.int64]
+    valid: NDArray[np.bool_] | None
+    kept: pa.Table | None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def cut(self, first: int, last: int) -> Rows:
+        """Return rows first ... last - 1."""
+        return Rows(
+            self.ids,
+            self.offsets[first : last + 1],
+            None if self.valid is None else self.valid[first:last],
+            None if self.kept is None else self.kept.slice(first, last - first),
+        )
+
+    @property
+    def own_ids(self) -> U32:
+        """The ids of these rows."""
+        return self.ids[self.offsets[0] : self.offsets[-1]]
+
+
+class RowGroup:
+    """Rows that are copied together as they come: the memory of their blocks is used again."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._ids = np.empty(0, dtype)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all rows; the memory of their ids stays."""
+        self.n_ids = self.n_rows = 0
+        self._lengths: list[NDArray[np.int64]] = []
+        self._valid: list[NDArray[np.bool_]] = []
+        self._has_nulls = False
+        self.kept: list[Any] = []  # tables
+
+    def add(self, rows: Rows) -> None:
+        """Append rows."""
+        new = rows.own_ids
+        needed = self.n_ids + new.size
+        if needed > self._ids.size:
+            larger = np.empty(max(needed, 2 * self._ids.size), self._ids.dtype)
+            larger[: self.n_ids] = self.ids
+            self._ids = larger
+        self._ids[self.n_ids : needed] = new
+        self.n_ids, self.n_rows = needed, self.n_rows + len(rows)
+        self._lengths.append(np.diff(rows.offsets))
+        self._valid.append(np.ones(len(rows), bool) if rows.valid is None else rows.valid)
+        self._has_nulls |= rows.valid is not None
+        self.kept.append(rows.kept)
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """The ids of all rows, in the type they are written in; valid until `clear`."""
+        return self._ids[: self.n_ids]
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """Where the rows start in the ids, and their end: int64[n + 1]."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.concatenate(self._lengths))])
+
+    @property
+    def valid(self) -> NDArray[np.bool_] | None:
+        """Which rows are not null, bool[n]; None if all are."""
+        return np.concatenate(self._valid) if self._has_nulls else None
