@@ -27,7 +27,7 @@ from numbatok.native import function
 from numbatok.normalization import Normalization
 from numbatok.pattern import Pattern, recognize
 from numbatok.scratch import ThreadState
-from numbatok.spec import AddedToken, BpeModel, TokenizerSpec
+from numbatok.spec import AddedToken, BpeModel, Merges, TokenizerSpec
 from numbatok.tables import (
     ADDED,
     DROPPED,
@@ -208,24 +208,35 @@ def spelled_bytes(token: str) -> bytes | None:
 
 def learn_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> None:
     """Fill the merge table with the merges that can happen."""
+    words, lefts, ids = products_of(model)
+    ranks = np.full(len(ids), -1, np.int64)
+    # more merges than tokens: all splits of a rank file, of which some are late
+    in_order = model.merges is None or len(ids) <= len(model.tokens)
+    if in_order:
+        function("build_merges")(
+            state.address, words.text.ctypes.data, words.ends.ctypes.data, lefts.ctypes.data,
+            ids.ctypes.data, len(ids), ranks.ctypes.data,
+        )  # fmt: skip
+    if ranks.min(initial=0) < 0:
+        learn_late(words, lefts, ids, ranks, state, in_order)
+
+
+def products_of(model: BpeModel) -> tuple[Words, I64, U32]:
+    """Return what merges make, the length of its left part (0: any), its id."""
+    if isinstance(model.merges, Merges):
+        lengths = np.frombuffer(model.merges.lengths, np.uint32).astype(np.int64)
+        ends = np.append(0, np.cumsum(lengths)[1::2])
+        text = np.frombuffer(model.merges.text + bytes(16), np.uint8)
+        ids = np.frombuffer(model.merges.ids, np.uint32)[2::3]
+        return Words(text, ends), lengths[0::2].copy(), ids.copy()
     if model.merges is None:
         ranked = sorted((i, token) for token, i in model.tokens.items() if len(token) > 1)
         products, lefts = [token for _, token in ranked], np.zeros(len(ranked), np.int64)
     else:
         products = list(starmap(add, model.merges))
         lefts = np.fromiter(map(len, map(itemgetter(0), model.merges)), np.int64, len(products))
-    words = Words.join(products)
-    ids = np.fromiter(map(model.tokens.__getitem__, products), np.uint32, len(products))
-    ranks = np.full(len(products), -1, np.int64)
-    # more merges than tokens: all splits of a rank file, of which some are late
-    in_order = model.merges is None or len(products) <= len(model.tokens)
-    if in_order:
-        function("build_merges")(
-            state.address, words.text.ctypes.data, words.ends.ctypes.data, lefts.ctypes.data,
-            ids.ctypes.data, len(products), ranks.ctypes.data,
-        )  # fmt: skip
-    if ranks.min(initial=0) < 0:
-        learn_late(words, lefts, ids, ranks, state, in_order)
+    found = np.fromiter(map(model.tokens.__getitem__, products), np.uint32, len(products))
+    return Words.join(products), lefts, found
 
 
 def learn_late(
@@ -260,6 +271,8 @@ def build_merge_ids(model: BpeModel) -> U32:
     """Return the ids of the two parts of every merge of the file; empty for a rank file."""
     if model.merges is None:
         return np.zeros(0, np.uint32)
+    if isinstance(model.merges, Merges):
+        return np.delete(np.frombuffer(model.merges.ids, np.uint32).reshape(-1, 3), 2, 1).ravel()
     parts = map(model.tokens.__getitem__, chain.from_iterable(model.merges))
     return np.fromiter(parts, np.uint32, 2 * len(model.merges))
 

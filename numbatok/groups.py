@@ -28,6 +28,7 @@ GROUPS = {
         "merge_whole": Entry(_KERNELS + "giant", 4),
         "build_merges": Entry(_KERNELS + "build", 7),
         "learn_late_merges": Entry(_KERNELS + "late_merges", 5),
+        "find_merge_ids": Entry(_KERNELS + "merge_ids", 9),
         "build_words": Entry(_KERNELS + "build", 6),
         "find_pretokens": Entry(_KERNELS + "pretokens", 5),
         "find_change": Entry(_KERNELS + "normalize", 5),

@@ -7,9 +7,12 @@ a reader refuses by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Union
+from functools import cached_property
+from itertools import accumulate, chain, pairwise
+from typing import Any, Literal, Union
 
 Behavior = Literal["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
 Scheme = Literal["always", "never", "first"]
@@ -143,6 +146,40 @@ PreTokenizer = Union[
 # --- the model -----------------------------------------------------------------------------------
 
 
+class Merges(Sequence[tuple[bytes, bytes]]):
+    """A long list of merges, whose pairs are made when first asked for.
+
+    text     left 0, right 0, left 1, right 1, ... one after the other
+    lengths  array("I") [2 n]: bytes of each part
+    ids      array("I") [3 n]: ids of left, right and of what they make
+    """
+
+    def __init__(self, text: bytes, lengths: array[int], ids: array[int]) -> None:
+        self.text, self.lengths, self.ids = text, lengths, ids
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[bytes, bytes], ...]:
+        """All of them, as a tuple."""
+        places = pairwise(chain((0,), accumulate(self.lengths)))
+        parts = [self.text[start:end] for start, end in places]
+        return tuple(zip(parts[0::2], parts[1::2], strict=True))
+
+    def __len__(self) -> int:
+        return len(self.lengths) // 2
+
+    def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
+        return iter(self.pairs)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.pairs[place]
+
+    def __eq__(self, other: object) -> bool:
+        return self.pairs == (other.pairs if isinstance(other, Merges) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.pairs)
+
+
 @dataclass(frozen=True)
 class BpeModel:
     """Byte-level BPE.
@@ -156,7 +193,7 @@ class BpeModel:
     """
 
     tokens: Mapping[bytes, int]
-    merges: tuple[tuple[bytes, bytes], ...] | None
+    merges: Sequence[tuple[bytes, bytes]] | None
     opaque: Mapping[str, int] = field(default_factory=dict)
     ignore_merges: bool = False  # a pretoken that is a token is that token
     unk: str | None = None

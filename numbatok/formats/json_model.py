@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Union, cast
@@ -14,11 +15,13 @@ from numbatok.spec import BpeModel
 MAX_ID = (1 << 24) - 1
 """Tables are as long as the largest id; the largest published ones are about 262,000."""
 
+MANY = 20_000
+"""Merges that a kernel reads; shorter lists are read in plain Python, which compiles nothing."""
+
 OTHER_MODELS = ("WordPiece", "WordLevel", "Unigram")
 
 Strings = dict[str, int]
 Spelled = dict[str, Union[bytes, None]]
-MergeColumns = tuple[list[str], list[str]]
 
 
 class _WrongShape(Exception):
@@ -50,17 +53,30 @@ def build_bpe(strings: Strings, merges: Field) -> BpeModel:
     Merges of strings outside the byte alphabet are left out: no text leads to their parts.
     """
     spelled = to_bytes_of_all(strings)
-    pairs = _read_merges(merges, spelled)
-    tokens = dict(zip(spelled.values(), strings.values(), strict=True))
+    tokens = cast("dict[bytes, int]", dict(zip(spelled.values(), strings.values(), strict=True)))
     opaque: Strings = {}
-    if tokens.pop(None, None) is not None:
+    if tokens.pop(cast("bytes", None), None) is not None:
         opaque = {string: strings[string] for string, token in spelled.items() if token is None}
-        pairs = [pair for pair in pairs if None not in pair]
-    return BpeModel(
-        tokens=cast("dict[bytes, int]", tokens),
-        opaque=opaque,
-        merges=last_of_duplicates(cast("list[tuple[bytes, bytes]]", pairs)),
-    )
+    found = _read_many(merges, tokens)
+    if found is None:
+        pairs = _read_merges(merges, spelled)
+        if opaque:
+            pairs = [pair for pair in pairs if None not in pair]
+        found = last_of_duplicates(cast("list[tuple[bytes, bytes]]", pairs))
+    return BpeModel(tokens=tokens, opaque=opaque, merges=found)
+
+
+def _read_many(merges: Field, tokens: dict[bytes, int]) -> Sequence[tuple[bytes, bytes]] | None:
+    """Return a long list of merges that has nothing odd, else None: `_read_merges` looks closer."""
+    entries = merges.list()
+    if len(entries) < MANY:
+        return None
+    from numbatok.flat_merges import flat_merges
+
+    try:
+        return flat_merges(_parts_in_order(merges), tokens)
+    except (TypeError, _WrongShape):
+        return None
 
 
 def last_of_duplicates(merges: list[tuple[bytes, bytes]]) -> tuple[tuple[bytes, bytes], ...]:
@@ -98,15 +114,9 @@ def _read_merges(merges: Field, spelled: Spelled) -> list[tuple[bytes | None, by
     parts and the joined string are in the vocabulary. Of the second kind, entries that begin with
     `#version` are no merges. Columns, and three look-ups a merge: 446,189 merges have 0.7 s.
     """
-    entries = merges.list()
-    kinds = set(map(type, entries))
     try:
-        if kinds == {str}:
-            lefts, rights = _text_columns(cast("list[str]", entries))
-        elif kinds <= {list}:
-            lefts, rights = _pair_columns(cast("list[list[str]]", entries))
-        else:
-            raise merges.invalid("must hold only strings or only lists of two strings")
+        parts = _parts_in_order(merges)
+        lefts, rights = parts[0::2], parts[1::2]
         left_tokens = map(spelled.__getitem__, lefts)
         pairs = list(zip(left_tokens, map(spelled.__getitem__, rights), strict=True))
         if all(map(spelled.__contains__, map(operator.add, lefts, rights))):
@@ -118,19 +128,21 @@ def _read_merges(merges: Field, spelled: Spelled) -> list[tuple[bytes | None, by
     raise AssertionError("merges that failed as a whole are sound entry by entry")
 
 
-def _text_columns(texts: list[str]) -> MergeColumns:
-    merges = [text for text in texts if not text.startswith("#version")]
-    if any(text.count(" ") != 1 for text in merges):
-        raise _WrongShape
-    flat = " ".join(merges).split(" ") if merges else []
-    return flat[0::2], flat[1::2]
-
-
-def _pair_columns(pairs: list[list[str]]) -> MergeColumns:
-    if set(map(len, pairs)) - {2}:
-        raise _WrongShape
-    flat = list(chain.from_iterable(pairs))
-    return flat[0::2], flat[1::2]
+def _parts_in_order(merges: Field) -> list[str]:
+    """Return left 0, right 0, left 1, right 1, ..."""
+    entries = merges.list()
+    kinds = set(map(type, entries))
+    if kinds == {str}:
+        texts = [text for text in cast("list[str]", entries) if not text.startswith("#version")]
+        if any(text.count(" ") != 1 for text in texts):
+            raise _WrongShape
+        return " ".join(texts).split(" ") if texts else []
+    if kinds <= {list}:
+        pairs = cast("list[list[str]]", entries)
+        if set(map(len, pairs)) - {2}:
+            raise _WrongShape
+        return list(chain.from_iterable(pairs))
+    raise merges.invalid("must hold only strings or only lists of two strings")
 
 
 def _check_merge(entry: Field, spelled: Spelled) -> None:
