@@ -64,3 +64,16 @@ def test_added_tokens_that_normalization_leaves_nothing_or_the_same_of_are_refus
     with pytest.raises(UnsupportedTokenizer, match="'HI' and 'hi' are the same"):
         _from_spec(read(document(normalizer={"type": "Lowercase"}, added_tokens=twins)))
     compare(document(added_tokens=twins), "HIhi")
+
+
+def test_words_with_bytes_that_have_no_token():
+    """With ignore_merges they are found in full buckets of the table, and among long words."""
+    texts = [a + b + c for a in "AB" for b in "abcdefghij" for c in "abcdefghij"]
+    texts += ["A" * n for n in (14, 15, 16, 17, 40)] + ["AbA", "AA", "xAy", ""]
+    vocab = {c: i for i, c in enumerate(ALPHABET) if c != "A"}
+    vocab |= {text: 300 + i for i, text in enumerate(texts[:-4])}
+    fields = {"model_vocab": vocab, "model_merges": [], "pre_tokenizer": WHOLE}
+    for unk in (None, "<unk>"):
+        vocab["<unk>"] = 299
+        compare(document(**fields, model_ignore_merges=True, model_unk_token=unk), *texts)
+        compare(document(**fields, model_ignore_merges=False, model_unk_token=unk), *texts)
