@@ -39,20 +39,44 @@ def test_python_examples_give_what_they_show(monkeypatch):
 def test_set_up_is_two_commands_at_the_top():
     setup = README.split("## ")[0]
 
-    assert re.findall(r"```sh\n(.*?)\n```", setup) == [block.strip() for block in blocks("sh")[:2]]
-    assert "pip install . && numbatok encode" in blocks("sh")[0]
+    shown = re.findall(r"```sh\n(.*?)```", setup, flags=re.DOTALL)
+    assert shown == blocks("sh")[:2]
+    assert 'pip install ".[files]" &&' in blocks("sh")[0]
     assert 'pip install -e ".[test]" && python -m pytest' in blocks("sh")[1]
+
+
+def run_in_shell(commands, folder):
+    functions = "".join(
+        f'{name}() {{ "{sys.executable}" {options} "$@"; }}\n'
+        for name, options in (("python", ""), ("numbatok", "-m numbatok"))
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        ["bash", "-c", "set -e\n" + functions + commands], cwd=folder, env=environment,
+        capture_output=True, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the command is of a Unix shell")
+def test_the_first_command_encodes_a_parquet_file_and_a_text(tmp_path, gpt2):
+    pq = pytest.importorskip("pyarrow.parquet", reason="needs pyarrow")
+    _, command = blocks("sh")[0].split('pip install ".[files]" &&')
+
+    done = run_in_shell(command, tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "15496 11 995" in done.stdout.splitlines()
+    rows = pq.read_table(tmp_path / "ids.parquet").to_pylist()
+    assert [row["text"] for row in rows] == ["Hello, world", None, "A dataset of any size"]
+    assert [row["ids"] for row in rows] == [
+        None if row["text"] is None else gpt2.encode(row["text"]).tolist() for row in rows
+    ]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the examples are of a Unix shell")
 def test_shell_examples_run(tmp_path, gpt2):
     (example,) = blocks("sh")[2:]
-    function = f'set -e\nnumbatok() {{ "{sys.executable}" -m numbatok "$@"; }}\n'
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        ["bash", "-c", function + example], cwd=tmp_path, env=environment,
-        capture_output=True, text=True,
-    )  # fmt: skip
+    done = run_in_shell(example, tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert "Hello, world\n" in done.stdout
