@@ -116,7 +116,10 @@ class Vocabulary:
         lefts, rights = self._ranked_pairs()
         merged = self._tables.merges.ids[: 256 + len(lefts)]
         vocabulary = self._tables.vocabulary
-        for array in (lefts, rights, merged, vocabulary.starts, vocabulary.bytes, vocabulary.kinds):
+        kinds = vocabulary.kinds
+        if not neutral.model.ignore_merges:  # then an added token that no merge makes is no other
+            kinds = np.where(kinds & ADDED, kinds & ~np.uint8(TOKEN), kinds)
+        for array in (lefts, rights, merged, vocabulary.starts, vocabulary.bytes, kinds):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 

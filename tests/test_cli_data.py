@@ -80,6 +80,8 @@ def test_train_writes_a_tokenizer_that_loads(cli, tmp_path):
     assert tokenizer.vocab_size == 270 and tokenizer.special_tokens.keys() == {"<|end|>"}
     assert (b"l", b"o") in tokenizer.merges
     assert "pass --overwrite" in cli(*arguments)[2]
+    nowhere = ("train", source, "--vocab-size", 270, "-o", tmp_path / "no" / "out.json")
+    assert "cannot be written" in cli(*nowhere)[2]  # before the work, not after it
     report = json.loads(cli(*arguments, "--overwrite", "--json")[1])
     assert report["n_merges"] == 13 and report["text_bytes"] == source.stat().st_size
 

@@ -48,8 +48,7 @@ def run(options: argparse.Namespace) -> int:
     from numbatok.tokenizer import load
     from numbatok.training import train_with_report
 
-    if os.path.exists(options.output) and not options.overwrite:
-        raise InvalidValue(f"{options.output} exists; pass --overwrite to replace it")
+    check_output(options.output, options.overwrite)
     held_out = options.held_out and choices.training_source(options, options.held_out)
     pattern: dict[str, Any] = {} if options.pattern is None else {"pattern": options.pattern}
     tokenizer, report = train_with_report(
@@ -68,6 +67,14 @@ def run(options: argparse.Namespace) -> int:
     tokenizer.save(options.output)
     print_line(json.dumps(report.to_dict()) if options.json else str(report))
     return 0
+
+
+def check_output(path: str, overwrite: bool) -> None:
+    """Refuse, before the work, a file that could not be written after it."""
+    if os.path.exists(path) and not overwrite:
+        raise InvalidValue(f"{path} exists; pass --overwrite to replace it")
+    if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or "."):
+        raise InvalidValue(f"{path} cannot be written: it is a folder, or is in none")
 
 
 def special_tokens(given: list[str]) -> list[str] | dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,4 +49,6 @@ def save_rank_frequency(counts: PretokenCounts, path: str | Path) -> None:
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     draw_rank_frequency(counts, figure.subplots())
-    figure.savefig(path, dpi=150)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # of a script without a font: boxes
+        figure.savefig(path, dpi=150)

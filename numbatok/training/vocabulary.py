@@ -51,7 +51,7 @@ class Plan:
         for left, right in merges:
             tokens[left + right] = next(ids)
         added = list(self.base.added_tokens)
-        for content, number in self.specials.items():
+        for content, number in sorted(self.specials.items(), key=lambda item: item[1]):
             added.append(AddedToken(content, next(ids) if number < 0 else number))
         whole = dataclasses.replace(
             model,

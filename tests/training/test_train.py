@@ -70,10 +70,12 @@ def test_ranks_are_read_by_tiktoken_with_the_same_ids(tmp_path):
         assert found == theirs.encode(text, allowed_special="all")
 
 
-def test_special_tokens_get_the_ids_that_were_asked_for():
-    asked = {"<|a|>": 3, "<|b|>": 300, "<|c|>": 258}
+def test_special_tokens_get_the_ids_that_were_asked_for(tmp_path):
+    asked = {"<|b|>": 300, "<|a|>": 3, "<|c|>": 258}
     tokenizer = train(vocab_size=301, special_tokens=asked)
     assert tokenizer.special_tokens == asked
+    tokenizer.save(tmp_path / "tokenizer.json")
+    assert numbatok.load(tmp_path / "tokenizer.json").fingerprint == tokenizer.fingerprint
     ids = [tokenizer.token_to_id(bytes([byte])) for byte in range(256)]
     assert sorted(ids) == [*range(3), *range(4, 257)]
     merged = [tokenizer.token_to_id(left + right) for left, right in tokenizer.merges]
