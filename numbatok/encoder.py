@@ -11,7 +11,8 @@ from numbatok.native import function
 from numbatok.pattern import Pattern
 from numbatok.policy import Policy, Refusal
 from numbatok.preparation import Preparation
-from numbatok.scratch import ThreadState
+from numbatok.result import Ids
+from numbatok.scratch import PART_BYTES, ThreadState
 from numbatok.small_calls import SmallCalls
 from numbatok.tables import (
     AT_BYTE,
@@ -83,7 +84,7 @@ class Encoder:
     def _pretoken_marks(self, data: bytes, policy: Policy) -> NDArray[np.int64]:
         """Return where the pretokens of a text end; negated for one that is dropped."""
         ends = np.empty(len(data), np.int64)
-        job = Job(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64), None, NO_LIMIT)
+        job = Job(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64))
         find_pretokens = function("find_pretokens")
         state = self.take_state(policy)
         try:
@@ -108,16 +109,18 @@ class Encoder:
         self,
         text: U8,
         ends: NDArray[np.int64],
-        ids: U32 | None,
         policy: Policy,
+        *,
+        counting: bool = False,
         limit: int = NO_LIMIT,
         on_progress: Callable[[int], None] | None = None,
         after: NDArray[np.int64] | None = None,
+        room: U32 | None = None,
     ) -> Job:
         """Encode documents in this thread; see Job."""
         state = self.take_state(policy)
         try:
-            job = Job(text, ends, ids, limit, after)
+            job = Job(text, ends, counting, limit, after, room)
             job.start(state)
             while not job.done:
                 job.advance(state, self._encode_documents)
@@ -131,31 +134,42 @@ class Encoder:
 class Job:
     """Documents on their way to ids.
 
-    Document d is text[ends[d - 1] : ends[d]]. ids needs one place per byte and four more, or is
-    None to count only. offsets[d + 1] becomes where the ids of document d end. `after` says what
-    stands after each document: -1 or an id, which takes a place more.
+    Document d is text[ends[d - 1] : ends[d]]. When it is done, `ids` holds n_ids ids, or is None
+    if they were only counted, and those of document d end at offsets[d + 1]. `after` says what
+    stands after each document: -1 or an id. `room` holds the ids if there is room for all.
     """
 
     def __init__(
         self,
         text: U8,
         ends: NDArray[np.int64],
-        ids: U32 | None,
+        counting: bool = True,
         limit: int = NO_LIMIT,
         after: NDArray[np.int64] | None = None,
+        room: U32 | None = None,
     ) -> None:
-        self.text, self.ends, self.ids, self.limit = text, ends, ids, limit
+        self.text, self.ends, self.limit = text, ends, limit
         self.documents = ends if after is None else np.concatenate([ends, after])
         self.after_from = 0 if after is None else len(ends)
         self.offsets = np.zeros(len(ends) + 1, np.int64)
         self.size = text.size
-        self.n_ids = 0
+        n_after = 0 if after is None else len(after)
+        self.result = None if counting else Ids(text.size, text.size + n_after, room)
+        self.n_ids = 0  # so far
         self.done = len(ends) == 0
         self.passed_limit = False
         self.refusal: Refusal | None = None
         self.is_open = False  # the last document goes on after the text
         # by thread state: where a document starts, and its bytes with MARGIN more
         self._padded: dict[ThreadState, tuple[int, U8]] = {}
+
+    @property
+    def ids(self) -> U32 | None:
+        """The ids so far."""
+        if self.result is None:
+            return None
+        array = self.result.array
+        return array if array.size == self.n_ids else array[: self.n_ids]
 
     def start(self, state: ThreadState) -> None:
         """Point a thread state at the first byte."""
@@ -165,42 +179,53 @@ class Job:
             self.limit,
         )
         state.flow[:] = 0
+        state.expect(self.size)
 
     def position(self, state: ThreadState) -> int:
         """Return how many bytes are encoded."""
         return self.size if self.done else int(state.control[AT_BYTE])
 
-    def arguments(self, state: ThreadState, budget: int = BUDGET) -> tuple[int, ...]:
-        """Return the arguments of the kernel."""
-        return (
-            state.address,
-            self.text.ctypes.data,
-            self.size,
-            self.documents.ctypes.data,
-            len(self.ends),
-            0 if self.ids is None else self.ids.ctypes.data,
-            0 if self.ids is None else self.ids.size,
-            self.offsets.ctypes.data,
-            budget,
-        )
-
     def advance(self, state: ThreadState, encode_documents: Callable[..., int]) -> None:
-        """Encode about BUDGET bytes."""
-        why = encode_documents(*self.arguments(state))
+        """Encode about a part, or BUDGET bytes if they are only counted."""
+        counting = self.result is None
+        ids_address = 0 if counting else state.part_ids.ctypes.data - 4 * self.n_ids
+        why = encode_documents(
+            state.address, self.text.ctypes.data, self.size, self.documents.ctypes.data,
+            len(self.ends), ids_address, 0 if counting else state.part_ids.size,
+            self.offsets.ctypes.data, BUDGET if counting else PART_BYTES,
+        )  # fmt: skip
+        self._place(state)
         if why in (DONE, LIMIT_PASSED):
-            self.done, self.n_ids = True, int(state.control[AT_ID])
-            self.passed_limit = why == LIMIT_PASSED
+            self.done, self.passed_limit = True, why == LIMIT_PASSED
+            if self.result is not None:
+                self.result.finish(self.n_ids)
         elif why == REFUSED:
             self.refuse(self.refusal_at(state))
         else:
-            self.provide(why, state, self.ids)
+            self.provide(why, state, self._room)
+            self.n_ids = int(state.control[AT_ID])
 
-    def provide(self, why: int, state: ThreadState, ids: U32 | None) -> None:
-        """Provide what a kernel that writes to `ids` came back for."""
+    def _place(self, state: ThreadState) -> None:
+        """Move the ids that a kernel wrote to the result."""
+        n_ids = int(state.control[AT_ID])
+        if self.result is not None and n_ids > self.n_ids:
+            new = state.part_ids[: n_ids - self.n_ids]
+            self.result.append(new, self.n_ids, int(state.control[AT_BYTE]))
+        self.n_ids = n_ids
+
+    def _room(self, n_ids: int) -> int:
+        """Return the address of room for n_ids more; 0 if they are only counted."""
+        if self.result is None:
+            return 0
+        self.result.make_room(self.n_ids + n_ids, self.n_ids + n_ids, self.size)
+        return self.result.array.ctypes.data + 4 * self.n_ids
+
+    def provide(self, why: int, state: ThreadState, room: Callable[[int], int]) -> None:
+        """Provide what a kernel came back for; `room` gives the address of room for more ids."""
         if why == MEMO_FULL:
             state.grow_memo()
         elif why == WINDOW_SHORT:
-            self._encode_giant(state, ids)
+            self._encode_giant(state, room)
         elif why != PAUSED:
             raise RuntimeError(f"a kernel failed with status {why}; please report this text")
 
@@ -235,7 +260,7 @@ class Job:
             state.foresee(end - first)
         return padded.ctypes.data - first
 
-    def _encode_giant(self, state: ThreadState, ids: U32 | None) -> None:
+    def _encode_giant(self, state: ThreadState, room: Callable[[int], int]) -> None:
         control, stop = state.control, self.giant_end(state)
         pos, at = int(control[AT_BYTE]), int(control[AT_ID])
         if state.dropped_giant():
@@ -243,7 +268,7 @@ class Job:
             return
         first, end = self._bounds(int(control[AT_DOCUMENT]))
         address = self._padded_address(state, first, end) + pos
-        ids_address = 0 if ids is None else ids.ctypes.data + 4 * at
+        ids_address = room(stop - pos)
         n_ids = function("merge_giant")(state.address, address, stop - pos, ids_address)
         if n_ids < 0:
             state.use_work(stop - pos)

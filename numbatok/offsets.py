@@ -123,7 +123,7 @@ class OffsetEncoder:
     def _spans_of_piece(self, piece: AlignedPiece, policy: Policy, first_word: int) -> Spans:
         plain, n_bytes = policy.without_search(), len(piece.text)
         text, ends = np.frombuffer(piece.text, np.uint8), np.array([n_bytes], np.int64)
-        job = self.encoder.run(text, ends, np.empty(n_bytes + 4, np.uint32), plain)
+        job = self.encoder.run(text, ends, plain)
         assert job.ids is not None
         ids = job.ids[: job.n_ids]
         kept, word_of = self._kept(piece.text, plain)

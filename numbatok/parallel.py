@@ -91,8 +91,7 @@ def encode(
 
     Document d is text[ends[d - 1] : ends[d]]. The job has ids (None when counting), n_ids and the
     offsets of the documents, or the added token that the call refuses. With a limit it stops
-    soon after more ids are known. The ids are written to `room` if they surely fit, and then
-    `ids` is not cut off after n_ids.
+    soon after more ids are known. The ids are written to `room` if they surely fit.
     """
     if encoder.preparation.is_idle() or encoder.preparation.is_direct(text):
         return _encode(
@@ -100,7 +99,7 @@ def encode(
         )
     prepared = encoder.preparation.prepare(text, ends, policy)
     if isinstance(prepared, Refusal):
-        job = Job(text, ends, None)
+        job = Job(text, ends)
         job.refuse(prepared)
         return job
     quiet, after = policy.without_search(), prepared.after
@@ -124,7 +123,7 @@ def _encode(
     room: U32 | None,
 ) -> Job:
     """Encode documents that are prepared, on one core or on all."""
-    needed = text.size + 4 + (0 if after is None else len(after))
+    needed = text.size + (0 if after is None else len(after))
     if room is not None and room.size < needed:
         room = None
     if limit == NO_LIMIT and _pays(text.size) and is_allowed() and _entered.acquire(blocking=False):
@@ -134,8 +133,10 @@ def _encode(
             )
         finally:
             _entered.release()
-    ids = None if counting else np.empty(needed, np.uint32) if room is None else room
-    return encoder.run(text, ends, ids, policy, limit, on_progress, after)
+    return encoder.run(
+        text, ends, policy,
+        counting=counting, limit=limit, on_progress=on_progress, after=after, room=room,
+    )  # fmt: skip
 
 
 def _encode_parts(

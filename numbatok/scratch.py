@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from numbatok.tables import (
     N_USED,
     STRIDE,
     U8,
+    U32,
     Automaton,
     Batch,
     Entries,
@@ -34,9 +35,9 @@ from numbatok.tables import (
 if TYPE_CHECKING:
     from numbatok.pattern import Pattern
 
+PART_BYTES = 1 << 19  # bytes whose ids, some 500 KB, are written to memory that stays in the cache
 SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
 N_LANES, ROW = 16, 80  # as in kernels/merge.py
-FIRST_MEMO, LARGEST_MEMO = 1 << 9, 1 << 18  # buckets of 64 bytes: 32 KB, 16 MB
 
 
 class ThreadState:
@@ -64,6 +65,7 @@ class ThreadState:
         self.dropped: U8 = np.zeros(n if drops(tables.automaton) else 0, np.uint8)
         self.work = make_work(max(SEGMENT, longest), tables.merges.ids.size)
         self.memo = make_memo(FIRST_MEMO)
+        self.part_ids: U32 = np.empty(PART_BYTES + 4 * SEGMENT, np.uint32)
         self.connect()
 
     def connect(self) -> None:
@@ -103,17 +105,38 @@ class ThreadState:
         return bool(self.dropped.size and self.dropped[0])
 
     def grow_memo(self) -> None:
-        """Move to a memo four times as large, or at the limit start with an empty one."""
-        n_buckets = self.memo.entries.slots.size // 8
-        old, self.memo = self.memo, make_memo(min(4 * n_buckets, LARGEST_MEMO))
-        if 4 * n_buckets <= LARGEST_MEMO:
-            source, target = addresses_of(old), addresses_of(self.memo)
-            function("move_memo")(source.ctypes.data, target.ctypes.data)
+        """Make larger what is nearly full of the memo, or at the limit empty it all."""
+        sizes = memo_sizes(self.memo)
+        full = nearly_full(self.memo, SEGMENT // 4) or nearly_full(self.memo, SEGMENT)
+        larger = sizes._replace(**{name: grown(getattr(sizes, name)) for name in full})
+        if larger.entries <= LARGEST_MEMO and larger.long <= LARGEST_MEMO:
+            self._move_memo(larger)
+        else:
+            self.memo = make_memo(sizes)
+            self.connect()
+
+    def expect(self, n_bytes: int) -> None:
+        """Have a memo for what is new in a text of so many bytes, to move what is known once.
+
+        About 3.45 n ** 0.62 pretokens are distinct, of which the words hold some.
+        """
+        sizes, wanted = memo_sizes(self.memo), int(3.4 * n_bytes**0.62)
+        if wanted > sizes.entries:
+            larger = MemoSizes(
+                min(1 << wanted.bit_length(), LARGEST_MEMO), max(n_bytes // 2, sizes.spilled),
+                sizes.long, max(n_bytes // 2, sizes.long_bytes),
+            )  # fmt: skip
+            self._move_memo(larger)
+
+    def _move_memo(self, sizes: MemoSizes) -> None:
+        old, self.memo = self.memo, resized(self.memo, sizes)
+        source, target = addresses_of(old), addresses_of(self.memo)
+        function("move_memo")(source.ctypes.data, target.ctypes.data)
         self.connect()
 
     def forget(self) -> None:
         """Empty the memo; a grown one is given back."""
-        if self.memo.entries.slots.size == 8 * FIRST_MEMO:
+        if memo_sizes(self.memo) == FIRST_MEMO:
             for array in (self.memo.entries.slots, self.memo.long_slots, self.memo.used):
                 array[:] = 0
         else:
@@ -140,13 +163,62 @@ def drops(automaton: Automaton) -> bool:
     return bool((automaton.ends & ENDS_DROPPED).any())
 
 
-def make_memo(n_buckets: int) -> Memo:
-    """Make an empty memo; a bucket holds two pretokens, and pages cost nothing until used."""
+class MemoSizes(NamedTuple):
+    """How much a memo holds, in the order of Memo.used."""
+
+    entries: int  # of up to 15 bytes
+    spilled: int  # ids that have no place in an entry
+    long: int  # of more than 15 bytes
+    long_bytes: int
+
+
+def memo_sizes(memo: Memo) -> MemoSizes:
+    """Return how much a memo holds."""
+    return MemoSizes(
+        memo.entries.slots.size // 4, memo.spilled.size, memo.long_slots.size // 4,
+        memo.long_bytes.size,
+    )  # fmt: skip
+
+
+def resized(memo: Memo, sizes: MemoSizes) -> Memo:
+    """Return a memo with empty arrays in the place of those that have another size."""
+    new, old = make_memo(sizes), memo_sizes(memo)
     return Memo(
-        Entries(aligned_zeros(n_buckets * 8, np.uint64)),
-        np.empty(max(16 * n_buckets, 4 * SEGMENT), np.uint32),
-        aligned_zeros(n_buckets * 8, np.uint64),
-        np.empty(max(64 * n_buckets, 4 * SEGMENT), np.uint8),
+        memo.entries if sizes.entries == old.entries else new.entries,
+        memo.spilled if sizes.spilled == old.spilled else new.spilled,
+        memo.long_slots if sizes.long == old.long else new.long_slots,
+        memo.long_bytes if sizes.long_bytes == old.long_bytes else new.long_bytes,
+        memo.used,
+    )
+
+
+def grown(size: int) -> int:
+    """Return the next size of a part: few moves while it is small, few pages when it is large."""
+    return 4 * size if size < 1 << 15 else 2 * size
+
+
+def nearly_full(memo: Memo, count: int) -> list[str]:
+    """Return what of a memo has no room for `count` more pretokens or bytes, as the driver sees."""
+    entries, spilled, long, long_bytes = memo.used.tolist()
+    sizes = memo_sizes(memo)
+    lacks_room = MemoSizes(
+        4 * (entries + count) >= 3 * sizes.entries, spilled + count >= sizes.spilled,
+        4 * (long + count) >= 3 * sizes.long, long_bytes + count >= sizes.long_bytes,
+    )  # fmt: skip
+    return [name for name, lacks in lacks_room._asdict().items() if lacks]
+
+
+FIRST_MEMO = MemoSizes(1 << 10, 4 * SEGMENT, 1 << 10, 4 * SEGMENT)
+LARGEST_MEMO = 1 << 19  # entries of 32 bytes, and as many longer pretokens: 16 MB each
+
+
+def make_memo(sizes: MemoSizes) -> Memo:
+    """Make an empty memo. Its pages cost nothing until they are used: a us each then."""
+    return Memo(
+        Entries(aligned_zeros(4 * sizes.entries, np.uint64)),
+        np.empty(sizes.spilled, np.uint32),
+        aligned_zeros(4 * sizes.long, np.uint64),
+        np.empty(sizes.long_bytes, np.uint8),
         np.zeros(N_USED, np.int64),
     )
 

@@ -128,7 +128,6 @@ class Tokenizer:
         job = self._job(text, _end(text), policy)
         self._refuse(job, single=True)
         assert job.ids is not None
-        job.ids.resize(job.n_ids, refcheck=False)
         return job.ids
 
     def _job(

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from numbatok.encoder import Encoder, Job
 from numbatok.policy import Policy, Refusal
-from numbatok.scratch import ThreadState
+from numbatok.scratch import PART_BYTES
 from numbatok.tables import (
+    AT_ID,
     DONE,
     I64,
     N_TICKETS,
@@ -47,10 +48,8 @@ from numbatok.tables import (
     WORKER_YIELD,
 )
 
-PART_BYTES = 1 << 19  # its ids, some 500 KB, stay in the cache of a core
 PARTS_PER_WORKER = 4  # at least, so that one that is late does not hold up the others
 BUDGET = 32 << 20  # bytes between two chances to stop: 30 ms with two cores, 0.4 s at the slowest
-FIRST_IDS = 1 << 30  # ids that are foreseen at first; memory is taken when they are written
 
 RunRows = Callable[[NDArray[np.int64]], list[int]]
 
@@ -74,17 +73,16 @@ class Workers:
         at = np.searchsorted(ends, cuts)
         pieces = np.insert(ends, at, cuts) if cuts else ends
         self._cuts = at + np.arange(len(cuts))  # which pieces end at a cut
-        self._bound = text.size + 4 + (0 if after is None else len(after))  # of the ids
-        self._room = room  # for all ids; not ours to make larger or smaller
-        if room is None and not counting:
-            room = np.empty(min(self._bound, FIRST_IDS), np.uint32)
-        ids = None if counting else room
-        self._job = Job(text, pieces, ids, after=after)
+        self._job = Job(text, pieces, counting, after=after, room=room)
+        if self._job.result is not None:
+            self._job.result.make_room(1, 0, 0)
         self._parts = _bounds(pieces, text.size, n_workers)
         self._tickets: I64 = np.zeros(N_TICKETS + 8, np.int64)
         self._n_parts = len(self._parts) - 1
         largest = self._largest_part(after)
         self._states = [encoder.take_state(policy) for _ in range(n_workers)]
+        for state in self._states:
+            state.expect(text.size // n_workers)
         self._work = [np.empty(0 if counting else largest, np.uint32) for _ in self._states]
         self._frames = np.zeros((n_workers, N_WORKER), np.int64)
         for frame, work in zip(self._frames, self._work, strict=True):
@@ -138,32 +136,28 @@ class Workers:
 
     def _tell(self, k: int) -> None:
         """Write down what may have changed since the thread ran."""
-        frame, ids = self._frames[k], self._job.ids
+        frame, result = self._frames[k], self._job.result
         frame[WORKER_STATE], frame[WORKER_N_PARTS] = self._states[k].address, self._n_parts
-        if ids is not None:
-            frame[WORKER_IDS], frame[WORKER_ROOM] = ids.ctypes.data, ids.size
+        if result is not None:
+            frame[WORKER_IDS], frame[WORKER_ROOM] = result.array.ctypes.data, result.array.size
 
     def _settle(self, k: int, why: int) -> None:
         """Act on why a thread came back."""
         state = self._states[k]
         if why == NO_ROOM:
-            self._make_room(state)
+            assert self._job.result is not None
+            n_ids = int(self._tickets[TICKET_IDS])
+            needed = n_ids + int(state.control[AT_ID])
+            self._job.result.make_room(needed, n_ids, self._position())
         elif why == REFUSED:
             self._n_parts = min(self._n_parts, int(self._frames[k][WORKER_PART]))
             found, known = self._job.refusal_at(state), self._job.refusal
             if known is None or found.document < known.document:
                 self._job.refuse(found)
         elif why != DONE:
-            self._job.provide(why, state, self._work[k] if self._work[k].size else None)
-
-    def _make_room(self, state: ThreadState) -> None:
-        """Have room for one part more, and for all ids if the text goes on as it was."""
-        assert self._job.ids is not None
-        needed = int(self._tickets[TICKET_IDS]) + int(state.control[2])
-        foreseen = int(1.1 * needed * self._text.size / max(self._position(), 1))
-        size = min(max(needed, foreseen), self._bound)
-        if size > self._job.ids.size:
-            self._job.ids.resize(size, refcheck=False)
+            work = self._work[k].ctypes.data if self._work[k].size else 0
+            at = 4 * int(state.control[AT_ID]) if work else 0
+            self._job.provide(why, state, lambda _: work + at)
 
     def _position(self) -> int:
         """Return how many bytes are encoded and placed."""
@@ -173,10 +167,10 @@ class Workers:
     def _whole(self) -> Job:
         """Return the job of the documents as they came."""
         job, n_ids = self._job, int(self._tickets[TICKET_IDS])
-        whole = Job(self._text, self._ends, job.ids)
-        if job.ids is not None and self._room is None:
-            job.ids.resize(n_ids, refcheck=False)
-        whole.done, whole.n_ids = True, n_ids
+        if job.result is not None:
+            job.result.finish(n_ids)
+        whole = Job(self._text, self._ends)
+        whole.done, whole.n_ids, whole.result = True, n_ids, job.result
         whole.offsets = np.delete(job.offsets, self._cuts + 1)
         if job.refusal is not None:
             whole.refuse(self._in_whole(job.refusal))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import numbatok
-from numbatok import native, parallel, workers
+from numbatok import native, parallel, result, workers
 from numbatok.encoder import Job
 from numbatok.spec import ByteLevel, Digits, Punctuation
 from tests.kernels.scan.test_automaton import tokenizer_of
@@ -20,7 +20,7 @@ def small_parts(monkeypatch):
     monkeypatch.setattr(parallel, "WORTH_BYTES", 1)
     monkeypatch.setattr(parallel, "LOAD_BYTES", 1)
     monkeypatch.setattr(workers, "PART_BYTES", 1000)
-    monkeypatch.setattr(workers, "FIRST_IDS", 1500)
+    monkeypatch.setattr(result, "USUAL_BYTES", 1000)  # too little room at first
     monkeypatch.setattr(workers, "BUDGET", 5000)
     monkeypatch.setattr(parallel, "n_threads", lambda: 2)
 
@@ -43,8 +43,7 @@ def documents(seed, n_documents, longest):
 
 
 def serial(tok, text, ends, special="plain"):
-    ids = np.empty(text.size + 4, np.uint32)
-    return tok._encoder.run(text, ends, ids, tok._policies.get(special))
+    return tok._encoder.run(text, ends, tok._policies.get(special))
 
 
 def in_parts(tok, text, ends, special="plain", **options) -> Job:

@@ -162,7 +162,6 @@ def encode_rows(chunk: pa.Array, first_row: int, request: Request, counting: boo
         raise Refused(job.refusal)
     if job.ids is None:
         return Rows(None, job.offsets)
-    job.ids.resize(job.n_ids, refcheck=False)  # gives back the memory that was foreseen for more
     before, after = request.around()
     if not before.size and not after.size:
         return Rows(job.ids, job.offsets)

@@ -44,7 +44,7 @@ class Part:
     """
 
     def __init__(self, text: U8, ends: I64, base: int, is_open: bool) -> None:
-        self.job = Job(text, ends, None)
+        self.job = Job(text, ends)
         self.job.is_open = is_open
         self.text, self.base, self.is_open = text, base, is_open
         self.done = len(ends) == 0
