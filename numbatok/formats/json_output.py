@@ -52,7 +52,7 @@ def read_post_processor(field: Field | None) -> tuple[Template | None, ByteLevel
     template: Template | None = None
     trimming: ByteLevel | None = None
     for step in flatten(field, "processors"):
-        kind = step_kind(step, POST_PROCESSORS.__contains__, ())
+        kind = _kind_of_post_processor(step)
         roberta = {"trim_offsets", "add_prefix_space"} <= step.mapping().keys()
         if kind == "ByteLevel" or (kind != "TemplateProcessing" and roberta):
             trimming = _trimming(step, trimming)
@@ -66,6 +66,16 @@ def read_post_processor(field: Field | None) -> tuple[Template | None, ByteLevel
             make = roberta_template if roberta else bert_template
             template = make(_token(step.get("cls")), _token(step.get("sep")))
     return template, trimming
+
+
+def _kind_of_post_processor(step: Field) -> str:
+    """Return the type of a step; one without is what its fields say, but never ByteLevel."""
+    fields = step.mapping().keys()
+    if "type" not in fields and {"cls", "sep"} <= fields:
+        return "BertProcessing"  # or Roberta's: its other fields decide, as for one with a type
+    if "type" not in fields and {"single", "pair", "special_tokens"} <= fields:
+        return "TemplateProcessing"
+    return step_kind(step, POST_PROCESSORS.__contains__, ())
 
 
 def _trimming(step: Field, earlier: ByteLevel | None) -> ByteLevel:

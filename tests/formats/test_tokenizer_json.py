@@ -273,6 +273,17 @@ def test_post_processors(step, template, trimming):
         )
 
 
+@pytest.mark.parametrize("step", [BERT, ROBERTA, TEMPLATE])
+def test_post_processors_without_a_type_are_told_apart_by_their_fields(step):
+    bare = {key: value for key, value in step.items() if key != "type"}
+    assert hugging_face(document(post_processor=bare, added_tokens=SPECIAL)) is not None
+    test_post_processors(
+        bare,
+        read(document(post_processor=step, added_tokens=SPECIAL)).template,
+        read(document(post_processor=step, added_tokens=SPECIAL)).offset_trimming,
+    )
+
+
 def applied(template, parts, texts):
     """The ids and types that a template makes of "ab" and "abc"."""
     ids = {"A": 256, "B": 257}
