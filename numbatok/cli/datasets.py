@@ -35,7 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--remainder", choices=("drop", "pad"), help="of the last sequence")
     group.add_argument("--shard-ids", type=int, metavar="N", help="begin a file after N ids")
     group.add_argument("--compression", choices=("snappy", "zstd", "lz4", "none"))
-    group.add_argument("--resume", action="store_true", default=None, help="go on with a run")
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        default=None,
+        help="go on after the last finished shard; one file is begun anew",
+    )
 
 
 def is_wanted(options: argparse.Namespace) -> bool:

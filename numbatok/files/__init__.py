@@ -69,7 +69,9 @@ def encode_files(
                      that reaches them in formats of rows
     compression      of parquet: "snappy", "zstd", "lz4", "none"; of arrow: "zstd", "lz4", "none"
     resume           go on after the last finished shard of a run that was ended: the bytes will be
-                     those of an unbroken run. A finished output is left as it is
+                     those of an unbroken run. An output of one file has no shard before its end
+                     and is begun anew; name a folder if that would cost much. A finished output is
+                     left as it is
     overwrite        replace an output of an earlier run
     progress         a bar (True), none (False), a function of Progress; default: a bar if somebody
                      watches

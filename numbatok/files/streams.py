@@ -40,6 +40,8 @@ class ByteStream:
         try:
             while done < len(view) and (size := self._stream.readinto(view[done:])):
                 done += size
+            if done == self.at == 0 and self._is_empty():
+                raise EOFError("the file is empty")
         except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:
             self.at += done
             raise self._damaged(error) from error
@@ -59,6 +61,10 @@ class ByteStream:
     def position_in_file(self) -> int:
         """Return how many bytes of the file itself were used, for progress."""
         return self._file.tell() if self._file.seekable() else 0
+
+    def _is_empty(self) -> bool:
+        """Tell whether a compressed file has no byte at all: even nothing takes some."""
+        return self._source.compression is not None and self._file.tell() == 0
 
     def _damaged(self, error: Exception) -> Exception:
         if self._source.compression is None or getattr(error, "errno", None) is not None:

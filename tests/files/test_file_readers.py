@@ -111,9 +111,13 @@ def test_compressed_files(gpt2, tmp_path, small_blocks, suffix):
     assert summary.rows == 100
     assert pa.ipc.open_file(out).read_all()["ids"].to_pylist() == ids_of(gpt2, texts)
     noise = b"".join(b'{"text": "%s"}\n' % os.urandom(50).hex().encode() for _ in range(100))
-    path.write_bytes(pack(noise)[:-9])
-    with pytest.raises(InvalidSource, match=rf"a.jsonl.{suffix}: the .* data is cut short or dam"):
-        encode_files(path, out, gpt2, overwrite=True, special="plain")
+    for damaged in (pack(noise)[:-9], b""):
+        path.write_bytes(damaged)
+        match = rf"a.jsonl.{suffix}: the .* data is cut short or damaged"
+        with pytest.raises(InvalidSource, match=match):
+            encode_files(path, out, gpt2, overwrite=True, special="plain")
+    path.write_bytes(pack(b""))
+    assert encode_files(path, out, gpt2, overwrite=True, special="plain").rows == 0
 
 
 def test_sources_are_found_in_order(tmp_path):

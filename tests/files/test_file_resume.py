@@ -70,9 +70,9 @@ def test_ended_at_every_step(gpt2, tmp_path, small, monkeypatch, form):
         write_record(path, record)
         keep_state()
 
-    def watched_digest(path):
+    def watched_hexdigest(checksum):
         keep_state()  # the shard is whole, but has its temporary name
-        return digest(path)
+        return hexdigest(checksum)
 
     def keep_state():
         state = tmp_path / f"state-{len(states)}"
@@ -80,10 +80,10 @@ def test_ended_at_every_step(gpt2, tmp_path, small, monkeypatch, form):
             shutil.copytree(out, state)
         states.append(state)
 
-    write_record, digest = manifest.write_record, shards.digest
+    write_record, hexdigest = manifest.write_record, shards.Checksum.hexdigest
     with monkeypatch.context() as patch:
         patch.setattr(shards, "write_record", watched_write)
-        patch.setattr(shards, "digest", watched_digest)
+        patch.setattr(shards.Checksum, "hexdigest", watched_hexdigest)
         whole = encode_files(sources, out, gpt2, **options)
     expected = content_of(out)
     assert len(whole.files) > 5
