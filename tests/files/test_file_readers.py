@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import numbatok
 from numbatok.errors import InvalidSource, InvalidType, InvalidUtf8
 from numbatok.files import blocks, encode_files
+from numbatok.files import text as text_files
 from numbatok.files.blocks import Position
 from numbatok.files.sources import find_sources
 from numbatok.files.text import TextReader
@@ -78,6 +79,22 @@ def test_text_is_split_the_same_in_blocks_of_any_size(tmp_path_factory, data, sp
             assert again == rows_of(found[number:], block.opens)
     finally:
         blocks.BLOCK_BYTES = before
+
+
+@pytest.mark.parametrize("few_bytes", [0, 1 << 40])  # move row by row, or mask all
+@pytest.mark.parametrize(("separator", "by_line"), [(b"<s>", False), (b"\n", True), (b"x", False)])
+def test_rows_are_moved_together(tmp_path, monkeypatch, few_bytes, separator, by_line):
+    monkeypatch.setattr(text_files, "FEW_BYTES", few_bytes)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 4000)
+    rows = [b"", *[bytes([97 + i % 20]) * (i * 37 % 900) for i in range(60)], b"", b"", b"tail"]
+    end = b"\r" if by_line else b""
+    (tmp_path / "a.txt").write_bytes((end + separator).join(rows))
+    (source,) = find_sources(tmp_path / "a.txt", None)
+    found = []
+    for block in TextReader(separator, by_line, False).read(source, Position()):
+        found += [bytes(row) for row in np.split(block.text, block.ends[:-1])]
+        block.release()  # its memory is used again
+    assert found == rows
 
 
 def test_a_long_row_is_cut_only_where_that_is_allowed(tmp_path, small_blocks):
