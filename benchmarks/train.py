@@ -174,7 +174,10 @@ def readme_table(result: Row) -> str:
     ]
     made = result["machine"]
     about = (
-        "Wall seconds / CPU seconds / peak MB of a fresh process, medians of paired runs: "
+        "Wall seconds / CPU seconds / peak MB of a fresh process, medians of paired runs; equal "
+        "merges, ties as Hugging Face's or by bytes (`numbatok bytes`, rustbpe, bpeasy). `tail` is "
+        "random words, `large` prose, code and web pages in all languages, only for those that "
+        "read files; `512 MB` is a memory_limit. "
         f"{made['processor']}, {made['cores']} cores, load {made['load_averages'][0]}, "
         f"{made['time'][:10]}."
     )

@@ -30,7 +30,7 @@ MAX_CELLS = (1 << 32) - (1 << 20)  # a cell's number has 32 bits
 MAX_WEIGHT = 1 << 62  # of all pairs together, in 64 bits
 FIRST_SLOTS = 1 << 16
 MAX_SKETCH_BITS = 22  # 32 MB; more cells than that gain little
-SKETCH_SHARE = 3  # a sketch cell for every 8 cells of the corpus: fewer cost recounts, more misses
+SKETCH_SHARE = 2  # a sketch cell for every 4 cells of the corpus: fewer cost recounts, more misses
 NO_LIMIT = 1 << 31  # bytes of a token
 SLACK = 64  # cells behind the last pretoken
 

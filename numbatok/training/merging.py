@@ -47,7 +47,7 @@ CELLS_A_CALL = 1 << 23  # 20 to 50 ms
 CELLS_TO_MERGE = 1 << 20  # 50 ms
 WORK_A_CALL = 1 << 20  # occurrences: 20 to 80 ms
 PRETOKENS_A_CALL = 1 << 20
-WANTED_PAIRS = 1 << 13  # above the threshold after a recount: fewer recounts, or smaller tables
+WANTED_PAIRS = 1 << 14  # above the threshold after a recount: fewer recounts, or smaller tables
 
 Decide = Callable[[bytes, bytes], bool]
 Pair = tuple[int, int]
