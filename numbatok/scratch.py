@@ -35,7 +35,7 @@ from numbatok.tables import (
 if TYPE_CHECKING:
     from numbatok.pattern import Pattern
 
-PART_BYTES = 1 << 19  # bytes whose ids, some 500 KB, are written to memory that stays in the cache
+PART_BYTES = 1 << 18  # bytes whose ids, some 250 KB, are written to memory that stays in the cache
 SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
 N_LANES, ROW = 16, 80  # as in kernels/merge.py
 
@@ -123,8 +123,8 @@ class ThreadState:
         sizes, wanted = memo_sizes(self.memo), int(3.4 * n_bytes**0.62)
         if wanted > sizes.entries:
             larger = MemoSizes(
-                min(1 << wanted.bit_length(), LARGEST_MEMO), max(n_bytes // 2, sizes.spilled),
-                sizes.long, max(n_bytes // 2, sizes.long_bytes),
+                min(1 << wanted.bit_length(), LARGEST_MEMO), max(n_bytes // 8, sizes.spilled),
+                sizes.long, max(n_bytes // 8, sizes.long_bytes),
             )  # fmt: skip
             self._move_memo(larger)
 
