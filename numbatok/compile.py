@@ -386,7 +386,10 @@ def build_vocabulary(spec: TokenizerSpec) -> Vocabulary:
         _, kind = tokens.get(added.id, (b"", 0))
         kind |= ADDED | SPECIAL if added.special else ADDED
         tokens[added.id] = (added.content.encode(), kind)
-    n_ids = max(tokens, default=-1) + 1
-    words = Words.join([tokens[i][0] if i in tokens else b"" for i in range(n_ids)])
-    kinds = np.array([tokens[i][1] if i in tokens else 0 for i in range(n_ids)], np.uint8)
-    return Vocabulary(words.ends, words.text, kinds)
+    numbers = sorted(tokens)
+    words = Words.join([tokens[i][0] for i in numbers])
+    n_ids = numbers[-1] + 1 if numbers else 0
+    starts, kinds = np.zeros(n_ids + 1, np.int64), np.zeros(n_ids, np.uint8)
+    starts[1:][numbers] = np.diff(words.ends)
+    kinds[numbers] = [tokens[i][1] for i in numbers]
+    return Vocabulary(np.cumsum(starts, out=starts), words.text, kinds)

@@ -10,13 +10,18 @@ from numbatok.normalization import Normalization
 from numbatok.regex.parser import parse
 from numbatok.regex.sets import SetTable
 from numbatok.regex.tree import can_be_empty
-from numbatok.spec import Replace, TokenizerSpec
+from numbatok.spec import Decoder, Normalizer, Prepend, Replace, TokenizerSpec
 from numbatok.tables import MAX_ID
+
+MAX_ADDED_BYTES = 2_500_000  # of all added tokens: 200,000 of 10 bytes take 3 s and 260 MB
+MAX_GROWTH = 1000  # times the length of a text; published files have at most 3
+MAX_PREPENDED = 1_000_000  # bytes
 
 
 def check_limits(spec: TokenizerSpec) -> None:
     """Refuse a tokenizer by the name of what is not possible. Errors: UnsupportedTokenizer."""
     check_ids(spec)
+    check_sizes(spec)
     check_replacements(spec)
     check_added_tokens(spec)
 
@@ -31,6 +36,43 @@ def check_ids(spec: TokenizerSpec) -> None:
     largest = max(spec.model.tokens.values(), default=0)
     if largest > MAX_ID:
         raise UnsupportedTokenizer(f"vocabulary: id {largest} above {MAX_ID}")
+
+
+def check_sizes(spec: TokenizerSpec) -> None:
+    """Refuse what would take gigabytes: to build, or for a short text."""
+    size = sum(len(token.content.encode()) for token in spec.added_tokens)
+    if size > MAX_ADDED_BYTES:
+        raise UnsupportedTokenizer(
+            f"added_tokens: {size} bytes in all, supported are {MAX_ADDED_BYTES}"
+        )
+    for name, steps in (("normalizer", spec.normalizers), ("decoder", spec.decoders)):
+        factor, prepended = growth(steps)
+        if factor > MAX_GROWTH:
+            raise UnsupportedTokenizer(
+                f"{name}: its Replace steps can make a text {factor:.0f} times as long, supported "
+                f"is {MAX_GROWTH}"
+            )
+        if prepended > MAX_PREPENDED:
+            raise UnsupportedTokenizer(
+                f"{name}: its steps put {prepended:.0f} bytes before a text, supported are "
+                f"{MAX_PREPENDED}"
+            )
+
+
+def growth(steps: tuple[Normalizer, ...] | tuple[Decoder, ...]) -> tuple[float, float]:
+    """Return how many times as long steps can make a text, and how many bytes they put before it.
+
+    Beyond MAX_GROWTH the steps that are left do not count.
+    """
+    factor, prepended = 1.0, 0.0
+    for step in steps:
+        if isinstance(step, Prepend):
+            prepended += len(step.content.encode())
+        elif isinstance(step, Replace) and factor <= MAX_GROWTH:
+            matched = 1 if step.is_regex else max(1, len(step.pattern.encode()))
+            times = max(1.0, len(step.content.encode()) / matched)
+            factor, prepended = factor * times, prepended * times
+    return factor, prepended
 
 
 def check_replacements(spec: TokenizerSpec) -> None:

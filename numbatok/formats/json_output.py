@@ -34,6 +34,7 @@ from numbatok.spec import (
 
 MAX_U32 = (1 << 32) - 1
 MAX_COUNT = (1 << 31) - 1
+MAX_TEMPLATE = 10_000  # parts, and ids that they add; the longest published one has 8
 POST_PROCESSORS = (
     "ByteLevel",
     "TemplateProcessing",
@@ -132,7 +133,12 @@ def _template(step: Field) -> Template:
     single = tuple(_parts(step.get("single"), ids))
     if any(part.text == "B" for part in single):
         raise step.get("single").invalid("uses sequence B, which a single text does not have")
-    return Template(single, tuple(_parts(step.get("pair"), ids)))
+    pair = tuple(_parts(step.get("pair"), ids))
+    for name, parts in (("single", single), ("pair", pair)):
+        n_ids = sum(len(part.ids) for part in parts)
+        if n_ids > MAX_TEMPLATE:
+            raise step.get(name).unsupported(f"adds {n_ids} ids, supported are {MAX_TEMPLATE}")
+    return Template(single, pair)
 
 
 def _special_ids(entry: Field) -> tuple[int, ...]:
@@ -143,6 +149,8 @@ def _special_ids(entry: Field) -> tuple[int, ...]:
 
 
 def _parts(field: Field, ids: dict[str, tuple[int, ...]]) -> Iterator[TemplatePart]:
+    if len(field.list()) > MAX_TEMPLATE:
+        raise field.unsupported(f"has {len(field.list())} parts, supported are {MAX_TEMPLATE}")
     for piece in field.items():
         if len(piece.mapping()) != 1:
             raise piece.invalid("must have exactly one key, 'Sequence' or 'SpecialToken'")

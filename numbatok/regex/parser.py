@@ -15,6 +15,7 @@ from itertools import product
 import numpy as np
 
 from numbatok import unicode
+from numbatok.errors import UnsupportedTokenizer
 from numbatok.regex.brackets import parse_class
 from numbatok.regex.cursor import Cursor
 from numbatok.regex.points import Flags, Found, literal, parse_escape, shorthand
@@ -37,6 +38,9 @@ from numbatok.regex.tree import (
 MOST_GROUPS = 100
 """Depth of nested groups."""
 
+MAX_PATTERN = 20_000
+"""Characters of a pattern, parsed in about 2 s at worst; the longest published one has 1,000."""
+
 _REFUSED = {
     "(?P=": "a backreference",
     "(?P>": "a subexpression call",
@@ -58,6 +62,10 @@ def parse(pattern: str, engine: str, sets: SetTable) -> Node:
 
     Errors: UnsupportedTokenizer, naming the construct and its position; InvalidTokenizerFile.
     """
+    if len(pattern) > MAX_PATTERN:
+        raise UnsupportedTokenizer(
+            f"regex: {len(pattern)} characters, supported are {MAX_PATTERN}; make it shorter"
+        )
     parser = _Parser(Cursor(pattern, engine), sets)
     node = parser.choice(Flags(), 0)
     if not parser.cursor.at_end():

@@ -9,6 +9,7 @@ import tracemalloc
 import pytest
 
 from numbatok.errors import InvalidTokenizerFile, NumbatokError
+from numbatok.tokenizer import _from_spec
 from tests.formats.documents import BYTE_LEVEL, added, document, hugging_face, read, read_or_error
 from tests.formats.test_tokenizer_json import TEMPLATE, split
 
@@ -193,3 +194,65 @@ def test_large_sound_files_are_read_in_bounded_time_and_memory():
     )
     assert len(spec.model.tokens) == 50_258
     assert spec.model.merges == ((b"a", b"b"),)
+
+
+def replacing(*contents):
+    steps = [{"type": "Replace", "pattern": {"String": "a"}, "content": c} for c in contents]
+    return {"type": "Sequence", "normalizers": steps, "decoders": steps}
+
+
+TEXT_A = {"Sequence": {"id": "A", "type_id": 0}}
+MANY_IDS = {"s": {"id": "s", "ids": list(range(200)), "tokens": ["s"] * 200}}
+
+
+def wide_template(count, special):
+    single = [TEXT_A, *[{"SpecialToken": {"id": "s", "type_id": 0}}] * count]
+    return {**TEMPLATE, "single": single, "pair": [TEXT_A], "special_tokens": special}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"normalizer": replacing(*["aa"] * 40)}, "normalizer: its Replace steps can make a text"),
+        ({"decoder": replacing(*["aa"] * 40)}, "decoder: its Replace steps can make a text"),
+        (
+            {
+                "normalizer": {
+                    "type": "Sequence",
+                    "normalizers": [{"type": "Prepend", "prepend": "a" * 10_000}] * 101,
+                }
+            },
+            "its steps put 1010000 bytes before a text",
+        ),
+        (
+            {"added_tokens": [added(f"{i}" + "a" * 100_000, 258 + i) for i in range(26)]},
+            "added_tokens: 2600042 bytes in all",
+        ),
+        (
+            {
+                "pre_tokenizer": {
+                    "type": "Sequence",
+                    "pretokenizers": [split(pattern={"Regex": "x|" * 10_001}), BYTE_LEVEL],
+                }
+            },
+            "regex: 20002 characters, supported are 20000",
+        ),
+        ({"post_processor": wide_template(20_000, MANY_IDS)}, "20001 parts, supported are 10000"),
+        ({"post_processor": wide_template(60, MANY_IDS)}, "adds 12000 ids, supported are 10000"),
+    ],
+)
+def test_what_would_take_gigabytes_is_refused(changes, message):
+    started = time.process_time()
+    with pytest.raises(NumbatokError, match=message):
+        _from_spec(read(document(**changes)))
+    assert time.process_time() - started < 2
+
+
+def test_the_largest_id_takes_no_gigabyte():
+    value = document(model_vocab={**document()["model"]["vocab"], "zz": (1 << 24) - 1})
+    tracemalloc.start()
+    tokenizer = _from_spec(read(value))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert tokenizer.decode([(1 << 24) - 1]) == "zz"
+    assert peak < 500_000_000
