@@ -95,7 +95,7 @@ def test_links_lead_somewhere(page):
 
 
 def test_the_tables_have_one_place_each():
-    for name in ("benchmark", "training", "loads"):
+    for name in ("benchmark", "columns", "training", "loads"):
         assert README.count(f"<!-- {name}:begin -->") == README.count(f"<!-- {name}:end -->") == 1
 
 

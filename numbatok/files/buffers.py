@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 KEPT = 6  # more than are in use between reading and writing
+STEP = 1 << 22  # sizes are multiples of it, so that blocks of about one size use the same arrays
 
 
 class Buffers:
@@ -27,7 +28,7 @@ class Buffers:
             try:
                 array = self._free.pop()
             except IndexError:
-                return np.empty(size, self._dtype)
+                return np.empty(-(-size // STEP) * STEP, self._dtype)
             if array.size >= size:
                 return array
 

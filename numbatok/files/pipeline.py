@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numbatok.tokenizer import Tokenizer
 
 READER_SECONDS = 2.0
-QUEUED = 2  # blocks that wait between two threads
+QUEUED = 1  # blocks that wait between two threads
 SPARE_IDS = 4  # that kernels may write after the last one
 Item = TypeVar("Item")
 
