@@ -48,14 +48,14 @@ def spec_to_train(
         raise InvalidValue("the counts do not know their pattern; pass pattern=")
     if start_from is None:
         spec = spec_of_pattern(asked or known or str(pattern))
-        others = {"the counts": known}
+        others = {"the counts' pattern": known}
     else:
         spec = _spec_of_tokenizer(start_from)
-        others = {"pattern": asked, "the counts": known}
+        others = {"pattern": asked, "the counts' pattern": known}
     for name, other in others.items():
         if other is not None and not _cuts_alike(spec, spec_of_pattern(other)):
             raise InvalidValue(
-                f"{name} stands for pattern {other!r:.100}, the tokenizer to be would encode with "
+                f"{name} {other!r:.100} is not how the tokenizer to be would encode: it has "
                 f"{spec.pre_tokenizers!r:.200}; use one pattern for both"
             )
     return spec

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any, Literal, Union
 
+from numbatok.errors import InvalidType
+
 EVERY = 0.1  # seconds between two reports
 
 
@@ -17,7 +19,8 @@ class TrainingProgress:
     """What a progress function is called with.
 
     done and total are bytes read while counting (total None where nobody knows), merges while
-    merging; rate is their number per second, seconds_left None while nobody knows.
+    merging; rate is their number per second since the first report of the phase, 0 in that one,
+    seconds_left None while nobody knows.
     """
 
     phase: Literal["counting", "merging"]
@@ -70,6 +73,8 @@ class Reporter:
     """Whoever is told about progress, for the time of a `with`."""
 
     def __init__(self, choice: Choice) -> None:
+        if not (choice is None or isinstance(choice, bool) or callable(choice)):
+            raise InvalidType(f"progress is {choice!r:.60}; True, False, None or a function")
         self._bar: Bar | None = None
         self._report: Report | None = choice if callable(choice) else None
         if choice is True or (choice is None and _is_watched()):
@@ -79,6 +84,7 @@ class Reporter:
                 if choice is True:
                     print("numbatok: no progress bar without tqdm", file=sys.stderr)
         self._phase, self._started, self._last = "", 0.0, 0.0
+        self._done_before = 0  # at the first report of the phase; a checkpoint had it perhaps
 
     def tell(
         self,
@@ -93,11 +99,12 @@ class Reporter:
         now = time.monotonic()
         if phase != self._phase:
             self._phase, self._started, self._last = phase, now, 0.0
+            self._done_before = done
         if self._report is None or (now - self._last < EVERY and not is_last):
             return
         self._last = now
-        rate = done / max(now - self._started, 1e-9)
-        left = None if not total or not done else max(0, total - done) / rate
+        rate = (done - self._done_before) / max(now - self._started, 1e-9)
+        left = None if not total or rate <= 0 else max(0, total - done) / rate
         self._report(TrainingProgress(phase, done, total, distinct, last_count, rate, left))
 
     def __enter__(self) -> Reporter:

@@ -11,6 +11,7 @@ import numbatok
 from numbatok.errors import InvalidType, InvalidValue, UnsupportedTokenizer
 from numbatok.reference.train import train as reference_train
 from numbatok.training import PretokenCounts, TrainingProgress, train_with_report
+from numbatok.training.progress import Reporter
 from tests.training.other_trainers import huggingface
 from tests.training.small_corpora import count, small_corpus
 
@@ -271,6 +272,18 @@ def test_progress_tells_of_both_phases():
     assert isinstance(told[-1], TrainingProgress)
     assert told[-1].done == 34 and told[-1].total == 34 and told[-1].last_count > 0
     assert told[-1].to_dict()["phase"] == "merging"
+
+
+def test_rate_and_time_left_leave_out_what_a_checkpoint_had(monkeypatch):
+    clock, told = iter([100.0, 102.0]), []
+    with monkeypatch.context() as patch, Reporter(told.append) as reporter:
+        patch.setattr("numbatok.training.progress.time.monotonic", lambda: next(clock))
+        reporter.tell("merging", 4000, 5000, 7)
+        reporter.tell("merging", 4200, 5000, 7)
+    assert (told[0].rate, told[0].seconds_left) == (0.0, None)
+    assert (told[1].rate, told[1].seconds_left) == (100.0, 8.0)
+    with pytest.raises(InvalidType, match="progress is 'yes'; True, False, None or a function"):
+        numbatok.train(TEXTS, 290, progress="yes")
 
 
 def test_a_bar_is_shown_when_asked_for(capsys):
