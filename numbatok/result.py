@@ -25,12 +25,12 @@ class Ids:
         """Have room for `needed` ids, where the first n_bytes bytes of text have n_known."""
         if needed <= self.array.size:
             return
-        if self.array.size:
-            self.array.resize(max(needed, int(THEN * self.array.size)), refcheck=False)
-            return
         ratio = n_known / n_bytes if n_bytes else 1 / USUAL_BYTES
-        foreseen = int(FIRST * ratio * self._n_bytes)
-        self.array = np.empty(max(needed, min(foreseen, self._bound)), np.uint32)
+        foreseen = min(int(ratio * self._n_bytes), self._bound)
+        if self.array.size:
+            self.array.resize(max(needed, int(THEN * foreseen)), refcheck=False)
+        else:
+            self.array = np.empty(max(needed, int(FIRST * foreseen)), np.uint32)
 
     def append(self, ids: U32, n_known: int, n_bytes: int) -> None:
         """Put ids behind the n_known that there are, those of the first n_bytes bytes included."""
