@@ -18,11 +18,13 @@ from numbatok.errors import InvalidTokenizerFile
 MAX_BYTES = 1 << 27
 """Largest file that is read: 128 MiB, four times the largest published tokenizer file."""
 
-_UNPAIRED = re.compile(
-    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
-    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+_SURROGATES = re.compile(
+    rb"\\u[dD](?:[89abAB][0-9a-fA-F]{2}(\\u[dD][c-fC-F][0-9a-fA-F]{2})?|[c-fC-F])"
 )
-"""Escapes that may be lone surrogates: what follows an escaped backslash looks the same."""
+"""Escaped surrogates, group 1 being the second of a pair: one without it may stand alone.
+
+What follows an escaped backslash looks the same. Literal at its start, or 16 MB take 0.2 s.
+"""
 
 
 class _RepeatsKey(dict[str, object]):
@@ -46,8 +48,7 @@ def parse_json(data: bytes, file: str) -> object:
             f"{file}: {path or 'the file'} names {repeats[0].key!r} twice; "
             "which of the two is meant is unknown."
         )
-    # the two searches for plain bytes take 2 ms in 28 MB, the pattern 400 ms
-    if (b"\\ud" in data or b"\\uD" in data) and _UNPAIRED.search(data):
+    if any(found[1] is None for found in _SURROGATES.finditer(data)):
         _refuse_lone_surrogates(value, file)
     return value
 
