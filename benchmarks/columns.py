@@ -104,7 +104,7 @@ def table(record: dict[str, Any]) -> str:
         for name, cells in result["cells"].items():
             speeds, base = speeds_of(cells), speeds_of(result["cells"][first])
             cold = interval([cell["bytes"] / cell["seconds"][0] / 1e6 for cell in cells]).median
-            peak = max(cell["peak"] for cell in cells) / 1e6
+            peak = max(_peaks(cells)) / 1e6
             share = times(ratio(speeds, base)) if name != first else "1"
             warm = number(interval(speeds).median)
             cpu = [cell["bytes"] / min(cell["cpu_seconds"]) / 1e6 for cell in cells]
@@ -113,6 +113,12 @@ def table(record: dict[str, Any]) -> str:
     head = ["task", "rival", "first, MB/s", "again, MB/s", "against the first rival"]
     head += ["MB a CPU second", "peak, MB"]
     return markdown(head, rows, left=2)
+
+
+def _peaks(cells: list[dict[str, Any]]) -> list[int]:
+    """Return the peaks that are of the work, not of a process that made its data before."""
+    of_work = [cell["peak"] for cell in cells if cell["peak"] > cell.get("peak_before", 0)]
+    return of_work or [cell["peak"] for cell in cells]
 
 
 def readme_table(record: dict[str, Any]) -> str:
