@@ -1,4 +1,4 @@
-"""Blocks: rows of text on their way from the files to the kernels, about 8 MB at a time."""
+"""Blocks: rows of text on their way from the files to the kernels, about 4 MB at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numbatok.tables import U8
 if TYPE_CHECKING:
     import pyarrow as pa
 
-BLOCK_BYTES = 1 << 23  # of text: many parts for all cores, and memory that stays in the caches
+BLOCK_BYTES = 1 << 22  # of text: many parts for all cores, and memory that stays in the caches
 BLOCK_ROWS = 1 << 20
 
 

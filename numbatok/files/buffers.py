@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 KEPT = 6  # more than are in use between reading and writing
-STEP = 1 << 22  # sizes are multiples of it, so that blocks of about one size use the same arrays
+STEP = 1 << 21  # sizes are multiples of it, so that blocks of about one size use the same arrays
 
 
 class Buffers:
