@@ -37,6 +37,14 @@ BEHAVIORS: dict[str, Behavior] = {
 OTHER_NORMALIZERS = ("BertNormalizer", "Nmt", "Precompiled", "ByteLevel")
 OTHER_PRE_TOKENIZERS = ("BertPreTokenizer", "Metaspace")
 
+# How Hugging Face tells normalizers apart that have no type: the first whose fields are all there.
+BARE_NORMALIZERS = {
+    "BertNormalizer": {"clean_text", "handle_chinese_chars", "lowercase"},
+    "Strip": {"strip_left", "strip_right"},
+    "Replace": {"pattern", "content"},
+    "Prepend": {"prepend"},
+}
+
 MAX_LENGTH = (1 << 31) - 1
 MAX_STEPS = 1000
 """Steps of a Sequence after flattening; the longest published one has 7."""
@@ -73,10 +81,18 @@ def flatten(field: Field | None, members: str) -> Iterator[Field]:
         count += 1
         if count > MAX_STEPS:
             raise step.unsupported(f"is one of more than {MAX_STEPS} steps")
-        if step.mapping().get("type") == "Sequence":
+        if _is_sequence(step, members):
             pending.extend(reversed(list(step.get(members).items())))
         else:
             yield step
+
+
+def _is_sequence(step: Field, members: str) -> bool:
+    """Tell whether a component holds others; Hugging Face knows those of normalizers by it."""
+    fields = step.mapping().keys()
+    if "type" in fields or members != "normalizers":
+        return step.mapping().get("type") == "Sequence"
+    return members in fields and not BARE_NORMALIZERS["Strip"] <= fields
 
 
 def read_pattern(step: Field) -> tuple[str, bool]:
@@ -100,8 +116,19 @@ def step_kind(step: Field, known: Callable[[str], bool], others: tuple[str, ...]
 
 
 def _normalizer(step: Field) -> Normalizer:
-    kind = step_kind(step, NORMALIZERS.__contains__, OTHER_NORMALIZERS)
-    return NORMALIZERS[kind](step)
+    return NORMALIZERS[_kind_of_normalizer(step)](step)
+
+
+def _kind_of_normalizer(step: Field) -> str:
+    """Return the type of a step; one without is the first whose fields it has."""
+    fields = step.mapping().keys()
+    if "type" not in fields:
+        for kind, wanted in BARE_NORMALIZERS.items():
+            if wanted <= fields:
+                if kind not in NORMALIZERS:
+                    raise step.unsupported(f"is {kind}")
+                return kind
+    return step_kind(step, NORMALIZERS.__contains__, OTHER_NORMALIZERS)
 
 
 def _pre_tokenizer(step: Field) -> PreTokenizer:

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from numbatok.compile import build_tables
 from numbatok.errors import InvalidTokenizerFile, UnsupportedTokenizer
 from numbatok.spec import (
     ByteLevel,
@@ -29,6 +30,7 @@ from numbatok.spec import (
     WhitespaceSplit,
     WhitespaceWords,
 )
+from numbatok.tokenizer import Tokenizer
 from tests.formats.documents import ALPHABET, BYTE_LEVEL, added, document, hugging_face, read
 
 VOCAB = document()["model"]["vocab"]
@@ -271,6 +273,30 @@ def test_post_processors(step, template, trimming):
         assert applied(template, parts, texts) == list(
             zip(encoding.ids, encoding.type_ids, strict=True)
         )
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"strip_left": True, "strip_right": False, "normalizers": []},
+        {"pattern": {"String": "a"}, "content": "b", "prepend": "x"},
+        {"pattern": {"Regex": "a+"}, "content": ""},
+        {"prepend": "x", "content": "y"},
+        {"normalizers": [{"type": "NFC"}, {"prepend": "x"}]},
+        {"normalizers": []},
+    ],
+)
+def test_normalizers_without_a_type_are_told_apart_by_their_fields(step):
+    same = hugging_face(document(normalizer=step))
+    ours = Tokenizer(spec := read(document(normalizer=step)), build_tables(spec))
+    for text in ["ab", " a b", "", "aab"]:
+        assert ours.encode(text).tolist() == same.encode(text, add_special_tokens=False).ids
+
+
+def test_a_bert_normalizer_without_a_type_is_refused_by_name():
+    bare = {"clean_text": True, "handle_chinese_chars": True, "lowercase": True}
+    with pytest.raises(UnsupportedTokenizer, match="normalizer is BertNormalizer"):
+        read(document(normalizer=bare))
 
 
 @pytest.mark.parametrize("step", [BERT, ROBERTA, TEMPLATE])
