@@ -12,7 +12,7 @@ from numbatok.pattern import Pattern
 from numbatok.policy import Policy, Refusal
 from numbatok.preparation import Preparation
 from numbatok.result import Ids
-from numbatok.scratch import PART_BYTES, ThreadState
+from numbatok.scratch import PART_BYTES, SEGMENT, ThreadState
 from numbatok.small_calls import SmallCalls
 from numbatok.tables import (
     AT_BYTE,
@@ -36,6 +36,7 @@ from numbatok.tables import (
 
 BUDGET = 4 << 20  # bytes between two chances to stop: 100 ms at 40 MB/s, the slowest text
 NO_LIMIT = 1 << 62
+LAST_WINDOW = 3 * SEGMENT  # ids over a budget: an id a byte of a window, and one a document in it
 POOLED_STATES = 64  # more threads than this make their work space anew
 
 
@@ -186,17 +187,18 @@ class Job:
         return self.size if self.done else int(state.control[AT_BYTE])
 
     def advance(self, state: ThreadState, encode_documents: Callable[..., int]) -> None:
-        """Encode about a part, or BUDGET bytes if they are only counted."""
-        counting = self.result is None
-        ids_address = 0 if counting else state.part_ids.ctypes.data - 4 * self.n_ids
+        """Encode as much as there is room for, or BUDGET bytes if they are only counted."""
+        ids_address, capacity, budget = self._target(state)
+        # what stands after documents takes ids without bytes
+        state.control[LIMIT] = min(self.limit, self.n_ids + budget)
         why = encode_documents(
             state.address, self.text.ctypes.data, self.size, self.documents.ctypes.data,
-            len(self.ends), ids_address, 0 if counting else state.part_ids.size,
-            self.offsets.ctypes.data, BUDGET if counting else PART_BYTES,
+            len(self.ends), ids_address, capacity, self.offsets.ctypes.data, budget,
         )  # fmt: skip
-        self._place(state)
-        if why in (DONE, LIMIT_PASSED):
-            self.done, self.passed_limit = True, why == LIMIT_PASSED
+        self._place(state, budget == PART_BYTES)
+        self.passed_limit = why == LIMIT_PASSED and self.n_ids > self.limit
+        if why == DONE or self.passed_limit:
+            self.done = True
             if self.result is not None:
                 self.result.finish(self.n_ids)
         elif why == REFUSED:
@@ -205,10 +207,23 @@ class Job:
             self.provide(why, state, self._room)
             self.n_ids = int(state.control[AT_ID])
 
-    def _place(self, state: ThreadState) -> None:
-        """Move the ids that a kernel wrote to the result."""
+    def _target(self, state: ThreadState) -> tuple[int, int, int]:
+        """Return where the next ids go, in how much room, and how many bytes to encode.
+
+        That is the result where it surely has room, else memory of the thread.
+        """
+        if self.result is None:
+            return 0, 0, BUDGET
+        array = self.result.array
+        sure = array.size - self.n_ids - LAST_WINDOW
+        if sure > PART_BYTES:
+            return array.ctypes.data, array.size, min(sure, BUDGET)
+        return state.part_ids.ctypes.data - 4 * self.n_ids, state.part_ids.size, PART_BYTES
+
+    def _place(self, state: ThreadState, is_part: bool) -> None:
+        """Move the ids of a part to the result."""
         n_ids = int(state.control[AT_ID])
-        if self.result is not None and n_ids > self.n_ids:
+        if self.result is not None and is_part and n_ids > self.n_ids:
             new = state.part_ids[: n_ids - self.n_ids]
             self.result.append(new, self.n_ids, int(state.control[AT_BYTE]))
         self.n_ids = n_ids
@@ -226,7 +241,7 @@ class Job:
             state.grow_memo()
         elif why == WINDOW_SHORT:
             self._encode_giant(state, room)
-        elif why != PAUSED:
+        elif why not in (PAUSED, LIMIT_PASSED):
             raise RuntimeError(f"a kernel failed with status {why}; please report this text")
 
     def refusal_at(self, state: ThreadState) -> Refusal:

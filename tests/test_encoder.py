@@ -9,11 +9,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import numbatok
 from numbatok import encoder as encoder_module
 from numbatok import scratch
 from numbatok.scratch import SEGMENT
 from numbatok.small_calls import SMALL_TEXT
 from numbatok.tables import MARGIN
+from tests.conftest import unpacked
 
 WORDS = ["the", " of", " it's", "  ", "\n\n", "naïve", " 中文字", "12345", "!?", "\t", " été", "😀"]
 
@@ -107,3 +109,14 @@ def test_the_parallel_result_is_the_serial_one(gpt2, monkeypatch):
     batch = gpt2.encode_batch([one, *many])
     assert serial == batch.to_list()
     assert gpt2.count_batch([one, *many]).tolist() == [len(ids) for ids in serial]
+
+
+def test_added_tokens_alone_take_more_ids_than_bytes_are_left():
+    """A text that is normalized is cut at its added tokens: an id each, and no bytes."""
+    qwen, n = numbatok.load(unpacked("vocabs/qwen2.5/tokenizer.json")), 700_000
+    one = qwen.encode("<|im_start|>", "recognize").tolist()
+    end = qwen.encode("e\u0301", "recognize").tolist()
+    ids = qwen.encode("<|im_start|>" * n + "e\u0301", "recognize")
+    assert len(one) == 1 and ids.size == n + len(end)
+    assert (ids[:n] == one[0]).all() and ids[n:].tolist() == end
+    assert qwen.count("<|im_start|>" * n + "e\u0301", "recognize") == n + len(end)
