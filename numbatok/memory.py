@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+LINE = 64  # bytes of a cache line
+
 
 def aligned_zeros(count: int, kind: type) -> NDArray[Any]:
     """Return `count` zeros whose first element starts a cache line of 64 bytes."""
     size = count * np.dtype(kind).itemsize
-    raw = np.zeros(size + 64, np.uint8)
-    skip = -raw.ctypes.data % 64
+    raw = np.zeros(size + LINE, np.uint8)
+    skip = -raw.ctypes.data % LINE
     return raw[skip : skip + size].view(kind)
 
 

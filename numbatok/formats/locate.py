@@ -21,7 +21,7 @@ from numbatok.formats.local_caches import (
     hub_cache,
 )
 from numbatok.formats.model_files import files_of_file, files_of_folder
-from numbatok.formats.sources import Kind, Located, Source, digest_of, read_file
+from numbatok.formats.sources import Kind, Located, Source, digest_of, hash_file
 from numbatok.pattern_names import named_pattern
 
 Files = tuple[tuple[str, Path], ...]
@@ -80,8 +80,8 @@ def locate(
             f"{os.fspath(source)!r} has its own pattern and special tokens; "
             "pattern= and special_tokens= are for rank files and for vocab.json with merges.txt."
         )
-    contents = {role: read_file(path) for role, path in files}
-    digest = digest_of(kind, contents, pattern, special, encoding)
+    hashes = {role: hash_file(path) for role, path in files}
+    digest = digest_of(kind, hashes, pattern, special, encoding)
     return Located(kind, files, pattern, special, encoding, digest, os.fspath(source))
 
 
