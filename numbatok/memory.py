@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,19 @@ def aligned_zeros(count: int, kind: type) -> NDArray[Any]:
     raw = np.zeros(size + LINE, np.uint8)
     skip = -raw.ctypes.data % LINE
     return raw[skip : skip + size].view(kind)
+
+
+def private_bytes(count: int) -> NDArray[np.uint8]:
+    """Return `count` zeros in small pages that are taken when they are touched.
+
+    NumPy asks for pages of 2 MB, which costs milliseconds where the system has to make them.
+    """
+    if count == 0:
+        return np.zeros(0, np.uint8)
+    if hasattr(mmap, "MAP_PRIVATE"):  # not shared with a child after a fork
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        return np.frombuffer(mmap.mmap(-1, count, flags=flags), np.uint8)
+    return np.frombuffer(mmap.mmap(-1, count), np.uint8)
 
 
 def arrays_of(tables: tuple[Any, ...]) -> list[NDArray[Any]]:

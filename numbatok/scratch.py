@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from numbatok.memory import addresses_of, aligned_zeros
+from numbatok.memory import addresses_of, aligned_zeros, private_bytes
 from numbatok.native import address, function
 from numbatok.tables import (
     ENDS_DROPPED,
+    EPOCH,
     FORESEEN_TO,
     I64,
     MARGIN,
     N_CONTROL,
     N_FLOW,
     N_USED,
+    SEGMENT_SLOT,
     STRIDE,
     U8,
     U32,
@@ -26,6 +28,7 @@ from numbatok.tables import (
     Memo,
     RankLists,
     Scan,
+    Segments,
     State,
     Tables,
     Walk,
@@ -35,6 +38,7 @@ from numbatok.tables import (
 if TYPE_CHECKING:
     from numbatok.pattern import Pattern
 
+N_SEGMENTS, SEGMENTS_TEXT, SEGMENTS_IDS = 1 << 11, 1 << 23, 1 << 22  # 8 MB of text, 16 of ids
 PART_BYTES = 1 << 18  # bytes whose ids, some 250 KB, are written to memory that stays in the cache
 SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
 N_LANES, ROW = 16, 80  # as in kernels/merge.py
@@ -65,6 +69,7 @@ class ThreadState:
         self.dropped: U8 = np.zeros(n if drops(tables.automaton) else 0, np.uint8)
         self.work = make_work(max(SEGMENT, longest), tables.merges.ids.size)
         self.memo = make_memo(FIRST_MEMO)
+        self.segments = make_segments(tables.automaton)
         self.part_ids: U32 = np.empty(PART_BYTES + 4 * SEGMENT, np.uint32)
         self.connect()
 
@@ -82,7 +87,7 @@ class ThreadState:
             scan=scan, functions=self.functions, merges=tables.merges, words=tables.words,
             long_words=tables.long_words, long_word_bytes=tables.long_word_bytes,
             added=tables.added, actions=self.actions, memo=self.memo, batch=self.batch,
-            lanes=self.lanes, work=self.work, control=self.control,
+            lanes=self.lanes, work=self.work, segments=self.segments, control=self.control,
         )  # fmt: skip
         self.addresses = addresses_of(self._state)
         self.address = self.addresses.ctypes.data
@@ -90,6 +95,7 @@ class ThreadState:
     def follow(self, policy: object, actions: U8, ill_formed: U8) -> None:
         """Use the actions on added tokens and the classes of ill-formed bytes of a policy."""
         self.policy, self.actions, self.ill_formed = policy, actions, ill_formed
+        self._forget_segments()
         self.connect()
 
     def foresee(self, length: int) -> None:
@@ -134,8 +140,14 @@ class ThreadState:
         function("move_memo")(source.ctypes.data, target.ctypes.data)
         self.connect()
 
+    def _forget_segments(self) -> None:
+        """Let the stretches go: what they are depends on the policy."""
+        self.segments.used[:EPOCH] = 0
+        self.segments.used[EPOCH] += 1
+
     def forget(self) -> None:
         """Empty the memo; a grown one is given back."""
+        self._forget_segments()
         if memo_sizes(self.memo) == FIRST_MEMO:
             for array in (self.memo.entries.slots, self.memo.long_slots, self.memo.used):
                 array[:] = 0
@@ -221,6 +233,17 @@ def make_memo(sizes: MemoSizes) -> Memo:
         np.empty(sizes.long_bytes, np.uint8),
         np.zeros(N_USED, np.int64),
     )
+
+
+def make_segments(automaton: Automaton) -> Segments:
+    """Make room for stretches of text; none for an automaton, which knows more than the text."""
+    n = 0 if automaton.back.size else 1
+    return Segments(
+        aligned_zeros(n * SEGMENT_SLOT * N_SEGMENTS, np.uint64),
+        aligned_zeros(n * 4 * N_SEGMENTS, np.uint64),
+        private_bytes(n * SEGMENTS_TEXT), private_bytes(n * 4 * SEGMENTS_IDS).view(np.uint32),
+        np.array([0, 0, 1], np.int64),
+    )  # fmt: skip
 
 
 def make_batch(n: int) -> Batch:

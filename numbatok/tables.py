@@ -322,6 +322,30 @@ class Tables(NamedTuple):
     merge_ids: U32  # [2 n_merges] ids of the two parts of each merge of the file, in rank order
 
 
+class Segments(NamedTuple):
+    """Stretches of text that came again, with their ids, for one thread; empty: none are kept."""
+
+    slots: U64  # [SEGMENT_SLOT n] by hash; see below
+    seen: U64  # [n] hashes of stretches that were met
+    text: U8  # [capacity] their bytes, one after the other
+    ids: U32  # [capacity] their ids
+    used: I64  # [3] how much of text and of ids is taken, and which slots are valid: EPOCH
+
+
+EPOCH = 2  # in Segments.used: more by one lets all stretches go at once
+# What a slot of Segments holds: where bytes and ids are, and how many of the bytes have these ids.
+(
+    SEGMENT_HASH,
+    SEGMENT_BYTES,
+    SEGMENT_TEXT_AT,
+    SEGMENT_TAKEN,
+    SEGMENT_IDS_AT,
+    SEGMENT_N_IDS,
+    SEGMENT_EPOCH,
+) = range(7)
+SEGMENT_SLOT = 8
+
+
 class State(NamedTuple):
     """All that the driver needs, for one thread; it travels as one array of addresses."""
 
@@ -337,6 +361,7 @@ class State(NamedTuple):
     batch: Batch
     lanes: Lanes
     work: Work
+    segments: Segments
     control: I64  # [N_CONTROL] where the driver is
 
 

@@ -8,6 +8,14 @@ from numbatok.kernels.added import find_added
 from numbatok.kernels.long import copy_long, look_up_long
 from numbatok.kernels.merge import merge_new
 from numbatok.kernels.odd import merge_odd
+from numbatok.kernels.segments import (
+    SHORTEST,
+    copy_segment,
+    find_segment,
+    hash_segment,
+    is_met_again,
+    keep_segment,
+)
 from numbatok.kernels.words import (
     copy_from_memo,
     look_up_missed,
@@ -41,6 +49,7 @@ from numbatok.tables import (
     REFUSED,
     SCAN_WINDOW,
     SEARCH_FROM,
+    SEGMENT_TAKEN,
     SPILLED,
     STRIDE,
     U8,
@@ -129,29 +138,76 @@ def encode_from(
     pause_at = control[AT_BYTE] + budget
     while control[AT_DOCUMENT] < n_documents:
         document, pos, at = control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID]
-        added, added_end = control[NEXT_ADDED], control[NEXT_ADDED_END]
-        added_token, search_from = control[NEXT_ADDED_TOKEN], control[SEARCH_FROM]
-        row, within = state.scan.flow[FLOW_ROW], state.scan.flow[FLOW_WITHIN]
-        count, used, n_breaks, why = fill_batch(state, state_address, text, ends, n_documents)
-        if why != DONE:
-            return why
-        if not resolve(count, used, state):
-            control[AT_DOCUMENT], control[AT_BYTE] = document, pos
-            control[NEXT_ADDED], control[NEXT_ADDED_END] = added, added_end
-            control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = added_token, search_from
-            state.scan.flow[FLOW_ROW], state.scan.flow[FLOW_WITHIN] = row, within
-            return MEMO_FULL
-        if state.scan.dropped.size > 0:
-            drop_pretokens(count, state)
-        if ids.size > 0:
-            control[AT_ID] = write_batch(state, count, n_breaks, ids, at, offsets, document)
+        unit = i64(0)
+        if state.segments.slots.size > 0 and ids.size > 0:
+            unit = next_segment(state, text, ends)
+        hashed = hash_segment(text, pos, unit) if unit > 0 else ZERO
+        slot = find_segment(text, pos, unit, hashed, state.segments) if unit > 0 else i64(-1)
+        if slot >= 0:
+            control[AT_ID] = copy_segment(slot, state.segments, ids, at)
+            control[AT_BYTE] = pos + i64(state.segments.slots[slot + SEGMENT_TAKEN])
         else:
-            control[AT_ID] = count_batch(state, count, n_breaks, at, offsets, document)
+            why = encode_batch(state, state_address, text, ends, n_documents, ids, offsets)
+            if why != DONE:
+                return why
+            taken, end = control[AT_BYTE] - pos, control[AT_DOCUMENT]
+            is_alone = end == document if unit > taken else end == document + 1 and unit == taken
+            if unit > 0 and is_alone and control[AFTER_FROM] == 0:
+                if is_met_again(hashed, state.segments):
+                    n_ids = control[AT_ID] - at
+                    keep_segment(text, pos, unit, taken, hashed, ids, at, n_ids, state.segments)
         if control[AT_ID] > control[LIMIT]:
             return LIMIT_PASSED
         if control[AT_BYTE] >= pause_at and control[AT_DOCUMENT] < n_documents:
             return PAUSED
     return DONE
+
+
+@kernel
+def encode_batch(
+    state: State, state_address: int, text: U8, ends: I64, n_documents: int, ids: U32, offsets: I64
+) -> int:
+    """Encode one window; return DONE, or why not, with control as it was."""
+    control = state.control
+    document, pos, at = control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID]
+    added, added_end = control[NEXT_ADDED], control[NEXT_ADDED_END]
+    added_token, search_from = control[NEXT_ADDED_TOKEN], control[SEARCH_FROM]
+    row, within = state.scan.flow[FLOW_ROW], state.scan.flow[FLOW_WITHIN]
+    count, used, n_breaks, why = fill_batch(state, state_address, text, ends, n_documents)
+    if why != DONE:
+        return why
+    if not resolve(count, used, state):
+        control[AT_DOCUMENT], control[AT_BYTE] = document, pos
+        control[NEXT_ADDED], control[NEXT_ADDED_END] = added, added_end
+        control[NEXT_ADDED_TOKEN], control[SEARCH_FROM] = added_token, search_from
+        state.scan.flow[FLOW_ROW], state.scan.flow[FLOW_WITHIN] = row, within
+        return i64(MEMO_FULL)
+    if state.scan.dropped.size > 0:
+        drop_pretokens(count, state)
+    if ids.size > 0:
+        control[AT_ID] = write_batch(state, count, n_breaks, ids, at, offsets, document)
+    else:
+        control[AT_ID] = count_batch(state, count, n_breaks, at, offsets, document)
+    return i64(DONE)
+
+
+@part
+def next_segment(state: State, text: U8, ends: I64) -> int:
+    """Return how many bytes decide the ids of the stretch that starts here, 0 if there is none.
+
+    Those are a window and what the scan looks ahead, or the rest of the document.
+    """
+    control, size = state.control, state.scan.window.size
+    document, pos = control[AT_DOCUMENT], control[AT_BYTE]
+    end = text.size if ends.size == 0 else ends[document]
+    if end - pos < SHORTEST:
+        return i64(0)
+    first = i64(0) if document == 0 else ends[document - 1]
+    stop = next_stop(state, text, first, pos, end)
+    if stop - pos >= size:
+        return i64(size)
+    is_rest = stop == end and control[NEXT_ADDED_TOKEN] < 0 and end - pos >= SHORTEST
+    return end - pos if is_rest and end - pos <= size - MARGIN else i64(0)
 
 
 @kernel
