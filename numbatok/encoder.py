@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 import numpy as np
@@ -69,8 +70,13 @@ class Encoder:
 
     def forget(self) -> None:
         """Empty the memos of all threads that are not encoding now."""
-        for state in list(self._states):
+        taken = []  # out of the pool, so that no thread encodes with one meanwhile
+        with contextlib.suppress(IndexError):
+            while True:
+                taken.append(self._states.pop())
+        for state in taken:
             state.forget()
+            self.give_state(state)
         self.small_calls.forget()
 
     def pretoken_spans(

@@ -6,7 +6,8 @@ laid out otherwise and where kernels run as plain Python, every call goes the ge
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,9 @@ class SmallCalls:
 
     def again(self, policy: Policy, text: Any) -> U32 | None:
         """Prepare for a policy, make room in the memo, and return the ids or None."""
-        try:
-            self._keys.pop()
-        except IndexError:  # another thread is at it
-            return None
-        try:
+        with self._key() as has_key:
+            if not has_key:  # another thread is at it
+                return None
             if self._policy is not policy:
                 self._change(lambda state: state.follow(policy, policy.actions, policy.ill_formed))
                 self._policy = policy
@@ -75,14 +74,26 @@ class SmallCalls:
                 self._frame[CALL_POLICY] = id(policy)
                 ids = self.call(policy, text)
             return ids
-        finally:
-            self._keys.append(None)
 
     def forget(self) -> None:
-        """Empty the memo."""
-        if self._keys and self._state is not None:
-            self._change(ThreadState.forget)
-            self._frame[CALL_POLICY] = id(self._policy)
+        """Empty the memo, unless another thread is changing it."""
+        with self._key() as has_key:
+            if has_key and self._state is not None:
+                self._change(ThreadState.forget)
+                self._frame[CALL_POLICY] = id(self._policy)
+
+    @contextlib.contextmanager
+    def _key(self) -> Iterator[bool]:
+        """Have the right to change the state, unless another thread has it."""
+        try:
+            self._keys.pop()
+        except IndexError:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            self._keys.append(None)
 
     def _change(self, change: Callable[[ThreadState], None]) -> None:
         """Change the thread state while no call uses it."""

@@ -207,6 +207,45 @@ def test_threads_that_encode_at_once_get_the_ids_of_one(gpt2):
     assert wrong == []
 
 
+FORGETTING = """
+import random, sys, threading, time
+import numbatok
+sys.setswitchinterval(1e-5)
+tok, rng = numbatok.load("gpt2"), random.Random(1)
+words = ["the", " of", " it's", "  ", "\\n\\n", "na\u00efve", " \u4e2d\u6587", "12345", "!?"]
+texts = ["".join(rng.choices(words, k=size)) for size in (3, 30, 300, 3000, 30_000) * 4]
+texts += ["x" * 20_000 + " y", "ab" * 9000]
+wanted, many = [tok.encode(text).tolist() for text in texts], tok.encode_batch(texts * 5)
+end, wrong, done = time.time() + 3, [], []
+
+def work(number):
+    chance = random.Random(number)
+    while time.time() < end:
+        k, special = chance.randrange(len(texts)), chance.choice(["raise", "plain", "recognize"])
+        if tok.encode(texts[k], special).tolist() != wanted[k]:
+            wrong.append(k)
+        if chance.random() < 0.05:
+            tok.forget()
+        if chance.random() < 0.02 and tok.encode_batch(texts * 5) != many:
+            wrong.append("batch")
+        done.append(k)
+
+threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(len(done), wrong[:3])
+"""
+
+
+def test_threads_may_forget_and_change_policies_while_others_encode():
+    out, _ = run(FORGETTING)
+    n_done, wrong = out.split(" ", 1)
+    print(f"{n_done} texts compared")
+    assert int(n_done) > 100 and wrong.strip() == "[]"
+
+
 FORKED = """
 import os, numpy, numbatok
 from numbatok import parallel
