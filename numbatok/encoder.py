@@ -13,7 +13,7 @@ from numbatok.pattern import Pattern
 from numbatok.policy import Policy, Refusal
 from numbatok.preparation import Preparation
 from numbatok.result import Ids
-from numbatok.scratch import PART_BYTES, SEGMENT, ThreadState
+from numbatok.scratch import PART_BYTES, SEGMENT, ThreadState, drops
 from numbatok.small_calls import SmallCalls
 from numbatok.tables import (
     AT_BYTE,
@@ -83,14 +83,21 @@ class Encoder:
         self, data: bytes, policy: Policy
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return where the pretokens of a text start and end, without those that are dropped."""
-        marks = self._pretoken_marks(data, policy)
+        marks = self.pretoken_marks(data, policy)
+        if not drops(self.tables.automaton):
+            return np.append(0, marks[:-1])[: len(marks)], marks
         ends, kept = np.abs(marks), marks > 0
         starts = np.append(0, ends[:-1])[: len(ends)]
         return starts[kept], ends[kept]
 
-    def _pretoken_marks(self, data: bytes, policy: Policy) -> NDArray[np.int64]:
-        """Return where the pretokens of a text end; negated for one that is dropped."""
-        ends = np.empty(len(data), np.int64)
+    def pretoken_marks(
+        self, data: bytes, policy: Policy, room: NDArray[np.int64] | None = None
+    ) -> NDArray[np.int64]:
+        """Return where the pretokens of a text end; negated for one that is dropped.
+
+        With `room` for one number a byte they are written there, and a part of it is returned.
+        """
+        ends = np.empty(len(data), np.int64) if room is None else room
         job = Job(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64))
         find_pretokens = function("find_pretokens")
         state = self.take_state(policy)
@@ -109,8 +116,9 @@ class Encoder:
             n_ends = int(state.control[AT_ID])
         finally:
             self.give_state(state)
-        ends.resize(n_ends, refcheck=False)
-        return ends
+        if room is None:
+            ends.resize(n_ends, refcheck=False)
+        return ends[:n_ends]
 
     def run(
         self,
