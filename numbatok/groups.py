@@ -15,23 +15,33 @@ class Entry(NamedTuple):
 _KERNELS = "numbatok.kernels."
 
 GROUPS = {
-    "core": {
+    "core": {  # what every text needs
         "encode_object": Entry(_KERNELS + "call", 3),
         "list_rows": Entry(_KERNELS + "call", 3),
         "join_rows": Entry(_KERNELS + "call", 4),
         "encode_documents": Entry(_KERNELS + "encode", 9),
         "encode_parts": Entry(_KERNELS + "parts", 1),
         "move_memo": Entry(_KERNELS + "growth", 2),
-        "find_all_added": Entry(_KERNELS + "added", 5),
+        "find_change": Entry(_KERNELS + "normalize", 5),
+    },
+    "build": {  # what a tokenizer needs that is not known yet
+        "build_merges": Entry(_KERNELS + "build", 7),
+        "build_words": Entry(_KERNELS + "build", 6),
+    },
+    "check": {  # and some large files
+        "learn_late_merges": Entry(_KERNELS + "late_merges", 5),
+        "find_merge_ids": Entry(_KERNELS + "merge_ids", 9),
+    },
+    "giant": {
         "giant_end": Entry(_KERNELS + "giant", 5),
         "merge_giant": Entry(_KERNELS + "giant", 4),
         "merge_whole": Entry(_KERNELS + "giant", 4),
-        "build_merges": Entry(_KERNELS + "build", 7),
-        "learn_late_merges": Entry(_KERNELS + "late_merges", 5),
-        "find_merge_ids": Entry(_KERNELS + "merge_ids", 9),
-        "build_words": Entry(_KERNELS + "build", 6),
+    },
+    "pieces": {
         "find_pretokens": Entry(_KERNELS + "pretokens", 5),
-        "find_change": Entry(_KERNELS + "normalize", 5),
+        "find_all_added": Entry(_KERNELS + "added", 5),
+    },
+    "decode": {
         "measure_ids": Entry(_KERNELS + "decode", 5),
         "decode_ids": Entry(_KERNELS + "decode", 8),
     },
