@@ -202,14 +202,15 @@ class Job:
 
     def advance(self, state: ThreadState, encode_documents: Callable[..., int]) -> None:
         """Encode as much as there is room for, or BUDGET bytes if they are only counted."""
-        ids_address, capacity, budget = self._target(state)
+        is_part = self.result is not None and self._sure_room() <= PART_BYTES
+        ids_address, capacity, budget = self._part(state) if is_part else self._rest()
         # what stands after documents takes ids without bytes
         state.control[LIMIT] = min(self.limit, self.n_ids + budget)
         why = encode_documents(
             state.address, self.text.ctypes.data, self.size, self.documents.ctypes.data,
             len(self.ends), ids_address, capacity, self.offsets.ctypes.data, budget,
         )  # fmt: skip
-        self._place(state, budget == PART_BYTES)
+        self._place(state, is_part)
         self.passed_limit = why == LIMIT_PASSED and self.n_ids > self.limit
         if why == DONE or self.passed_limit:
             self.done = True
@@ -221,18 +222,21 @@ class Job:
             self.provide(why, state, self._room)
             self.n_ids = int(state.control[AT_ID])
 
-    def _target(self, state: ThreadState) -> tuple[int, int, int]:
-        """Return where the next ids go, in how much room, and how many bytes to encode.
+    def _sure_room(self) -> int:
+        """Return for how many bytes the result has room whatever their ids are."""
+        assert self.result is not None
+        return self.result.array.size - self.n_ids - LAST_WINDOW
 
-        That is the result where it surely has room, else memory of the thread.
-        """
+    def _part(self, state: ThreadState) -> tuple[int, int, int]:
+        """Return where the ids of a part go, in how much room, and how many bytes it has."""
+        return state.part_ids.ctypes.data - 4 * self.n_ids, state.part_ids.size, PART_BYTES
+
+    def _rest(self) -> tuple[int, int, int]:
+        """Return where ids go that need no part: to the result, or nowhere if they are counted."""
         if self.result is None:
             return 0, 0, BUDGET
         array = self.result.array
-        sure = array.size - self.n_ids - LAST_WINDOW
-        if sure > PART_BYTES:
-            return array.ctypes.data, array.size, min(sure, BUDGET)
-        return state.part_ids.ctypes.data - 4 * self.n_ids, state.part_ids.size, PART_BYTES
+        return array.ctypes.data, array.size, min(self._sure_room(), BUDGET)
 
     def _place(self, state: ThreadState, is_part: bool) -> None:
         """Move the ids of a part to the result."""

@@ -55,9 +55,19 @@ def test_pretokens_longer_than_a_window(gpt2, unit):
 
 def test_a_slice_a_time_is_the_same(gpt2, monkeypatch):
     data = text_of(random.Random(4), 300_000)
-    whole = gpt2.encode(data)
+    whole, count, calls = gpt2.encode(data), gpt2.count(data), []
+    kernel = gpt2._encoder._encode_documents
     monkeypatch.setattr(encoder_module, "BUDGET", 1)
+    monkeypatch.setattr(encoder_module, "PART_BYTES", 1)  # a window each, to a part or the result
+    monkeypatch.setattr(
+        gpt2._encoder, "_encode_documents", lambda *given: (calls.append(given), kernel(*given))[1]
+    )
     assert np.array_equal(whole, gpt2.encode(data))
+    n_windows = len(data) // SEGMENT
+    targets = {given[5] for given in calls}  # a part's address moves, the result's stays
+    assert len(calls) > n_windows and 1 < len(targets) < len(calls)
+    calls.clear()
+    assert gpt2.count(data) == count and len(calls) > n_windows
 
 
 def test_a_memo_that_is_often_full_is_the_same(gpt2, monkeypatch):
