@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from numbatok.errors import InvalidTokenizerFile, InvalidValue, UnsupportedTokenizer
+from numbatok.errors import InvalidTokenizerFile
 from numbatok.formats import load_spec
+from tests.parity import published
 
 # tokens and opaque strings, merges, added tokens (of them not special), templates
 READ = {
@@ -41,27 +42,8 @@ READ = {
     "mistral-tekken/tekken_240911.json": (130072, None, 1000, 0, False),
 }
 
-SENTENCEPIECE = (UnsupportedTokenizer, "is a SentencePiece model; numbatok reads byte-level BPE")
-NO_BYTE_LEVEL = (UnsupportedTokenizer, "pre_tokenizer has no ByteLevel step")
-SPELLED = (InvalidTokenizerFile, "spelled in GPT-2's byte alphabet")
 REFUSED = {
-    "bert-uncased/tokenizer.json": (UnsupportedTokenizer, "model.type is WordPiece"),
-    "bert-uncased/vocab.txt": (UnsupportedTokenizer, "is a WordPiece vocabulary"),
-    "clip/bpe_simple_vocab_16e6.txt.gz": (InvalidTokenizerFile, "packed with gzip"),
-    "gemma3/tokenizer.json": NO_BYTE_LEVEL,
-    "gemma3/gemma3.spm": (UnsupportedTokenizer, "is a SentencePiece vocabulary with scores"),
-    "jiutian-139moe/tokenizer.json": (UnsupportedTokenizer, "model.type is Unigram"),
-    "llama2/tokenizer.json": NO_BYTE_LEVEL,
-    "deepseek_v3/deepseek_v3.tiktoken": SPELLED,
-    "mistral-nemo/mistral_v3_tekken.tiktoken": SPELLED,
-    "modernbert/modernbert.tiktoken": (InvalidValue, "does not say how text is cut"),
-    "mistral-spm/tokenizer.model.v1": SENTENCEPIECE,
-    "mistral-spm/mistral_instruct_tokenizer_240216.model.v2": SENTENCEPIECE,
-    "mistral-spm/mistral_instruct_tokenizer_240323.model.v3": SENTENCEPIECE,
-    "mistral-spm/mistral_instruct_tokenizer_241114.model.v7": SENTENCEPIECE,
-    "sentencepiece-test/test_model.model": SENTENCEPIECE,
-    "sentencepiece-test/test_ja_model.model": SENTENCEPIECE,
-    "sentencepiece-test/seqio_1000_bpe_or_unigram.model": SENTENCEPIECE,
+    **published.REFUSED,
     "sentencepiece-test/botchan.txt": (InvalidTokenizerFile, "byte order mark"),
     "kimi_k2/LICENSE": (InvalidTokenizerFile, "no tokenizer file that numbatok knows"),
     "glm5/chat_template.jinja": (InvalidTokenizerFile, "is no JSON"),

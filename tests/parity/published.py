@@ -50,7 +50,7 @@ OPTIONS: dict[str, dict[str, Any]] = {  # what a rank file does not say
 }
 
 # the error and the words by which every other tokenizer file is refused
-SENTENCEPIECE = (UnsupportedTokenizer, "is a SentencePiece model")
+SENTENCEPIECE = (UnsupportedTokenizer, "is a SentencePiece model; numbatok reads byte-level BPE")
 NO_BYTE_LEVEL = (UnsupportedTokenizer, "pre_tokenizer has no ByteLevel step")
 SPELLED = (InvalidTokenizerFile, "spelled in GPT-2's byte alphabet")
 REFUSED = {
