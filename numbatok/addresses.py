@@ -17,7 +17,7 @@ from numba import from_dtype, types
 from numba.extending import intrinsic
 
 from numbatok._jit import INTERPRETED
-from numbatok.tables import I64, U8, U32, U64
+from numbatok.tables import I64, U8, U16, U32, U64
 
 _I64 = ir.IntType(64)
 
@@ -114,6 +114,7 @@ def _viewer(dtype: Any) -> Callable[[int, int], Any]:
 
 
 view_u8: Callable[[int, int], U8] = _viewer(np.uint8)
+view_u16: Callable[[int, int], U16] = _viewer(np.uint16)
 view_u32: Callable[[int, int], U32] = _viewer(np.uint32)
 view_u64: Callable[[int, int], U64] = _viewer(np.uint64)
 view_i64: Callable[[int, int], I64] = _viewer(np.int64)

@@ -169,7 +169,8 @@ class Job:
         self.offsets = np.zeros(len(ends) + 1, np.int64)
         self.size = text.size
         n_after = 0 if after is None else len(after)
-        self.result = None if counting else Ids(text.size, text.size + n_after, room)
+        most = text.size + n_after + LAST_WINDOW
+        self.result = None if counting else Ids(text.size, most, room)
         self.n_ids = 0  # so far
         self.done = len(ends) == 0
         self.passed_limit = False

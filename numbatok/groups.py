@@ -21,6 +21,7 @@ GROUPS = {
         "join_rows": Entry(_KERNELS + "call", 4),
         "encode_documents": Entry(_KERNELS + "encode", 9),
         "encode_parts": Entry(_KERNELS + "parts", 1),
+        "write_utf8": Entry(_KERNELS + "transcode", 4),
         "move_memo": Entry(_KERNELS + "growth", 2),
         "find_change": Entry(_KERNELS + "normalize", 5),
     },

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Union
@@ -175,31 +174,6 @@ def to_bytes(text: object, invalid: Invalid = "byte-alphabet", row: int | None =
         return _check_utf8(data, invalid, row)
     place = "text" if row is None else f"row {row}"
     raise InvalidType(f"{place} is {_shown(text)}; str or bytes is needed{_advice(text, row)}")
-
-
-def to_array(text: object, invalid: Invalid = "byte-alphabet") -> U8:
-    """Return what `to_bytes` does as uint8[n], of a str without a copy; it must stay alive.
-
-    A str that is not ASCII keeps its UTF-8 once it was made, as for every library in C or Rust.
-    """
-    if type(text) is str:
-        size = ctypes.c_ssize_t()
-        try:
-            address = _as_utf8(text, ctypes.byref(size))
-        except UnicodeEncodeError:
-            pass
-        else:
-            return np.frombuffer(_view_memory(address, size.value, _PYBUF_READ), np.uint8)
-    return np.frombuffer(to_bytes(text, invalid), np.uint8)
-
-
-_PYBUF_READ = 0x100
-_as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
-_as_utf8.restype = ctypes.c_void_p
-_as_utf8.argtypes = [ctypes.py_object, ctypes.POINTER(ctypes.c_ssize_t)]
-_view_memory: Any = ctypes.pythonapi.PyMemoryView_FromMemory
-_view_memory.restype = ctypes.py_object
-_view_memory.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int]
 
 
 def check_rows(texts: object) -> Iterable[object]:

@@ -1,9 +1,14 @@
-"""Where ids go: one array that grows to what is foreseen, so that few pages are touched in vain."""
+"""Where ids go: one array, in which few pages are touched in vain.
+
+A small one grows to what is foreseen. A large one has address space for the most ids that there can
+be: to move 350 MB took longer than to write them.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from numbatok.memory import reserved
 from numbatok.tables import U32
 
 USUAL_BYTES = 3  # of text for an id, before any is known: most texts have 3 to 5
@@ -11,6 +16,7 @@ USUAL_BYTES = 3  # of text for an id, before any is known: most texts have 3 to 
 # one of the call before was, to pages that are there. One that is made smaller does not: the C
 # library asks the system for all that is larger than whatever was freed. 1,000 pages take 1 ms.
 FIRST, THEN = 0.94, 1.02
+LARGE = 1 << 22  # bytes
 
 
 class Ids:
@@ -18,7 +24,11 @@ class Ids:
 
     def __init__(self, n_bytes: int, bound: int, room: U32 | None = None) -> None:
         """Foresee at most `bound` ids of `n_bytes` bytes of text; or use `room` for so many."""
-        self._n_bytes, self._bound, self._is_ours = n_bytes, bound, room is None
+        self._n_bytes, self._bound = n_bytes, bound
+        if room is None and 4 * bound >= LARGE:
+            pages = reserved(4 * bound)
+            room = None if pages is None else pages.view(np.uint32)
+        self._grows = room is None
         self.array: U32 = np.empty(0, np.uint32) if room is None else room
 
     def make_room(self, needed: int, n_known: int, n_bytes: int) -> None:
@@ -38,6 +48,6 @@ class Ids:
         self.array[n_known : n_known + ids.size] = ids
 
     def finish(self, n_ids: int) -> None:
-        """Return the room that is left to the system."""
-        if self._is_ours:
+        """Return the room that is left to the system; what was never touched is there already."""
+        if self._grows:
             self.array.resize(n_ids, refcheck=False)

@@ -221,7 +221,7 @@ def nearly_full(memo: Memo, count: int) -> list[str]:
 
 
 FIRST_MEMO = MemoSizes(1 << 10, 4 * SEGMENT, 1 << 10, 4 * SEGMENT)
-LARGEST_MEMO = 1 << 19  # entries of 32 bytes, and as many longer pretokens: 16 MB each
+LARGEST_MEMO = 1 << 20  # entries of 32 bytes, and as many longer pretokens: 32 MB each
 
 
 def make_memo(sizes: MemoSizes) -> Memo:

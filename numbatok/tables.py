@@ -25,6 +25,7 @@ NOT_IN_MEMO = -1  # in Batch.entries
 EMPTY_PAIR = (1 << 64) - 1  # in MergeRules.buckets; no pair of symbols is all ones
 MAX_ID = (1 << 29) - 1  # an id shares 32 bits with a count of 3
 MARGIN = 80  # bytes read after the last block: one more block, and a word
+UNITS = 32  # code units of a str that are narrowed at once
 LOOKAHEAD = 72  # bytes after a window by which a scan may judge; 8 more complete the last character
 
 

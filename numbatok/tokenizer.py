@@ -24,12 +24,12 @@ from numbatok.policy import (
     Refusal,
     Special,
     special_token_error,
-    to_array,
     to_bytes,
 )
 from numbatok.preparation import Preparation
 from numbatok.spec import TokenizerSpec
 from numbatok.tables import U8, U32, Tables
+from numbatok.utf8 import to_array
 from numbatok.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

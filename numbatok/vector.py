@@ -7,12 +7,14 @@ lowers the vectors to AVX-512, AVX2, SSE2 or NEON. Nothing is bounds-checked: ca
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 
 from numbatok._jit import ARRAY, INT, MASK, NOTHING, i64, primitive, u64
-from numbatok.tables import RANK_BITS, U8, U32, U64
+from numbatok.tables import RANK_BITS, UNITS, U8, U16, U32, U64
 
 BLOCK = 64  # bytes that one mask describes: bit k is the byte at pos + k
 SLOTS = 8  # u64 keys in one bucket, a cache line
@@ -462,6 +464,79 @@ def _emit_copy(builder: Any, source: Any, at: Any, target: Any, to: Any, count: 
 def copy_bytes(source: U8, at: int, target: U8, to: int, count: int) -> None:
     """Copy source[at : at + count] to target[to:]."""
     target[to : to + count] = source[at : at + count].copy()
+
+
+def _emit_narrow(builder: Any, units: Any, at: Any, text: Any, to: Any) -> Any:
+    block = _load(builder, units, at, ir.VectorType(units.type.pointee, UNITS))
+    narrow = ir.VectorType(_I8, UNITS)
+    _store(builder, block if block.type == narrow else builder.trunc(block, narrow), text, to)
+    wide = builder.icmp_unsigned(">=", block, _all_lanes(block.type, 0x80))
+    mask = builder.zext(builder.bitcast(wide, _I32), _I64)
+    return _emit_trailing(builder, builder.or_(mask, _I64(1 << UNITS)))
+
+
+@primitive(INT, ARRAY, INT, ARRAY, INT, emit=_emit_narrow)
+def narrow_ascii(units: U8 | U16 | U32, at: int, text: U8, to: int) -> int:
+    """Write the ASCII units before the first other one of units[at : at + 32] to text[to:].
+
+    Return how many these are. Writes: 32 bytes, of which those after them mean nothing.
+    """
+    block = units[at : at + UNITS].astype(np.int64)
+    text[to : to + UNITS] = block.astype(np.uint8)
+    return i64(np.append(block >= 0x80, True).argmax())
+
+
+def _emit_utf8(builder: Any, units: Any, at: Any, text: Any, to: Any) -> Any:
+    """Spread each character over the four bytes of a lane, then squeeze out those it lacks."""
+    kind = ir.VectorType(_I32, LANES)
+    block = _load(builder, units, at, ir.VectorType(units.type.pointee, LANES))
+    character = block if block.type == kind else builder.zext(block, kind)
+
+    def part(shift: int, lead: int, place: int) -> Any:
+        bits = builder.lshr(character, _all_lanes(kind, shift))
+        if lead == 0x80:
+            bits = builder.and_(bits, _all_lanes(kind, 63))
+        bits = builder.or_(bits, _all_lanes(kind, lead))
+        return builder.shl(bits, _all_lanes(kind, 8 * place))
+
+    def joined(*parts: Any) -> Any:
+        return functools.reduce(builder.or_, parts)
+
+    spread, valid = character, _all_lanes(kind, 1)
+    for least, longer, valid_bytes in (
+        (0x80, joined(part(6, 0xC0, 0), part(0, 0x80, 1)), 0x0101),
+        (0x800, joined(part(12, 0xE0, 0), part(6, 0x80, 1), part(0, 0x80, 2)), 0x010101),
+        (
+            0x10000,
+            joined(part(18, 0xF0, 0), part(12, 0x80, 1), part(6, 0x80, 2), part(0, 0x80, 3)),
+            0x01010101,
+        ),
+    ):
+        is_longer = builder.icmp_unsigned(">=", character, _all_lanes(kind, least))
+        spread = builder.select(is_longer, longer, spread)
+        valid = builder.select(is_longer, _all_lanes(kind, valid_bytes), valid)
+    lanes = builder.icmp_unsigned("!=", builder.bitcast(valid, _BYTES), _all_lanes(_BYTES, 0))
+    name = "llvm.experimental.vector.compress.v64i8"
+    zeros = _all_lanes(_BYTES, 0)
+    _store(builder, _call(builder, name, _BYTES, builder.bitcast(spread, _BYTES), lanes, zeros), text, to)
+    high = builder.lshr(character, _all_lanes(kind, 11))
+    surrogates = builder.icmp_unsigned("==", high, _all_lanes(kind, 0xD800 >> 11))
+    is_none = builder.icmp_unsigned("==", builder.bitcast(surrogates, ir.IntType(LANES)), ir.IntType(LANES)(0))
+    return builder.select(is_none, _emit_popcount(builder, _to_mask(builder, lanes)), _I64(-1))
+
+
+@primitive(INT, ARRAY, INT, ARRAY, INT, emit=_emit_utf8)
+def write_characters(units: U8 | U16 | U32, at: int, text: U8, to: int) -> int:
+    """Write the UTF-8 of the characters units[at : at + 16] to text[to:]; return its size, or -1.
+
+    -1: one is a surrogate. Writes: 64 bytes, of which those after the size mean nothing.
+    """
+    characters = units[at : at + LANES].tolist()
+    if any(0xD800 <= character < 0xE000 for character in characters):
+        return i64(-1)
+    found = np.frombuffer("".join(map(chr, characters)).encode(), np.uint8)
+    text[to : to + found.size] = found
+    return i64(found.size)
 
 
 def _emit_fill(builder: Any, target: Any, at: Any, value: Any, count: Any) -> Any:
