@@ -21,6 +21,10 @@ from numbatok.tables import (
     STRIDE,
     U8,
     U32,
+    USED_ENTRIES,
+    USED_LONG,
+    USED_LONG_BYTES,
+    USED_SPILLED,
     Automaton,
     Batch,
     Entries,
@@ -113,26 +117,25 @@ class ThreadState:
     def grow_memo(self) -> None:
         """Make larger what is nearly full of the memo, or at the limit empty it all."""
         sizes = memo_sizes(self.memo)
-        full = nearly_full(self.memo, SEGMENT // 4) or nearly_full(self.memo, SEGMENT)
+        full = full_tables(self.memo, SEGMENT // 4) or full_tables(self.memo, SEGMENT)
         larger = sizes._replace(**{name: grown(getattr(sizes, name)) for name in full})
-        if larger.entries <= LARGEST_MEMO and larger.long <= LARGEST_MEMO:
-            self._move_memo(larger)
-        else:
+        is_too_large = larger.entries > LARGEST_MEMO.entries or larger.long > LARGEST_MEMO.long
+        if is_too_large or is_spilled_full(self.memo):
             self.memo = make_memo(sizes)
             self.connect()
+        else:
+            self._move_memo(larger)
 
     def expect(self, n_bytes: int) -> None:
         """Have a memo for what is new in a text of so many bytes, to move what is known once.
 
-        About 3.45 n ** 0.62 pretokens are distinct, of which the words hold some.
+        About 3.45 n ** 0.62 pretokens are distinct, of which the words hold some. Of longer ones
+        there are a hundred times fewer, in Chinese nearly as many.
         """
         sizes, wanted = memo_sizes(self.memo), int(3.4 * n_bytes**0.62)
         if wanted > sizes.entries:
-            larger = MemoSizes(
-                min(1 << wanted.bit_length(), LARGEST_MEMO), max(n_bytes // 8, sizes.spilled),
-                sizes.long, max(n_bytes // 8, sizes.long_bytes),
-            )  # fmt: skip
-            self._move_memo(larger)
+            entries = min(1 << wanted.bit_length(), LARGEST_MEMO.entries)
+            self._move_memo(MemoSizes(entries, max(entries // 8, sizes.long)))
 
     def _move_memo(self, sizes: MemoSizes) -> None:
         old, self.memo = self.memo, resized(self.memo, sizes)
@@ -176,63 +179,65 @@ def drops(automaton: Automaton) -> bool:
 
 
 class MemoSizes(NamedTuple):
-    """How much a memo holds, in the order of Memo.used."""
+    """How many pretokens a memo has places for."""
 
     entries: int  # of up to 15 bytes
-    spilled: int  # ids that have no place in an entry
-    long: int  # of more than 15 bytes
-    long_bytes: int
+    long: int  # of more
 
 
 def memo_sizes(memo: Memo) -> MemoSizes:
-    """Return how much a memo holds."""
-    return MemoSizes(
-        memo.entries.slots.size // 4, memo.spilled.size, memo.long_slots.size // 4,
-        memo.long_bytes.size,
-    )  # fmt: skip
-
-
-def resized(memo: Memo, sizes: MemoSizes) -> Memo:
-    """Return a memo with empty arrays in the place of those that have another size."""
-    new, old = make_memo(sizes), memo_sizes(memo)
-    return Memo(
-        memo.entries if sizes.entries == old.entries else new.entries,
-        memo.spilled if sizes.spilled == old.spilled else new.spilled,
-        memo.long_slots if sizes.long == old.long else new.long_slots,
-        memo.long_bytes if sizes.long_bytes == old.long_bytes else new.long_bytes,
-        memo.used,
-    )
+    """Return how many pretokens a memo has places for."""
+    return MemoSizes(memo.entries.slots.size // 4, memo.long_slots.size // 4)
 
 
 def grown(size: int) -> int:
-    """Return the next size of a part: few moves while it is small, few pages when it is large."""
-    return 4 * size if size < 1 << 15 else 2 * size
+    """Return the next size of a table: few moves while it is small, few pages when it is large."""
+    return 8 * size if size < 1 << 15 else 2 * size
 
 
-def nearly_full(memo: Memo, count: int) -> list[str]:
-    """Return what of a memo has no room for `count` more pretokens or bytes, as the driver sees."""
-    entries, spilled, long, long_bytes = memo.used.tolist()
+def full_tables(memo: Memo, count: int) -> list[str]:
+    """Return which tables of a memo have no room for `count` more pretokens, as the driver sees."""
     sizes = memo_sizes(memo)
-    lacks_room = MemoSizes(
-        4 * (entries + count) >= 3 * sizes.entries, spilled + count >= sizes.spilled,
-        4 * (long + count) >= 3 * sizes.long, long_bytes + count >= sizes.long_bytes,
-    )  # fmt: skip
-    return [name for name, lacks in lacks_room._asdict().items() if lacks]
+    entries, long = int(memo.used[USED_ENTRIES]), int(memo.used[USED_LONG])
+    lacks_room = {
+        "entries": 4 * (entries + count) >= 3 * sizes.entries,
+        "long": 4 * (long + count) >= 3 * sizes.long,
+    }
+    return [name for name, lacks in lacks_room.items() if lacks]
 
 
-FIRST_MEMO = MemoSizes(1 << 10, 4 * SEGMENT, 1 << 10, 4 * SEGMENT)
-LARGEST_MEMO = 1 << 20  # entries of 32 bytes, and as many longer pretokens: 32 MB each
+def is_spilled_full(memo: Memo) -> bool:
+    """Tell whether a memo lacks room for the ids or the bytes of another window."""
+    spilled, long_bytes = int(memo.used[USED_SPILLED]), int(memo.used[USED_LONG_BYTES])
+    return spilled + SEGMENT >= memo.spilled.size or long_bytes + SEGMENT >= memo.long_bytes.size
+
+
+FIRST_MEMO = MemoSizes(1 << 10, 1 << 10)
+LARGEST_MEMO = MemoSizes(1 << 20, 1 << 19)  # of 32 bytes each: 32 MB and 16
+# What the tables point to is address space of which pages are taken when used. When one is full
+# the memo is emptied, as when a table cannot grow: about then for text of any language.
+MOST_SPILLED, MOST_LONG_BYTES = 1 << 23, 1 << 24
 
 
 def make_memo(sizes: MemoSizes) -> Memo:
     """Make an empty memo. Its pages cost nothing until they are used: a us each then."""
     return Memo(
         Entries(aligned_zeros(4 * sizes.entries, np.uint64)),
-        np.empty(sizes.spilled, np.uint32),
+        private_bytes(4 * MOST_SPILLED).view(np.uint32),
         aligned_zeros(4 * sizes.long, np.uint64),
-        np.empty(sizes.long_bytes, np.uint8),
+        private_bytes(MOST_LONG_BYTES),
         np.zeros(N_USED, np.int64),
     )
+
+
+def resized(memo: Memo, sizes: MemoSizes) -> Memo:
+    """Return a memo with empty tables in the place of those that have another size."""
+    old = memo_sizes(memo)
+    if sizes.entries != old.entries:
+        memo = memo._replace(entries=Entries(aligned_zeros(4 * sizes.entries, np.uint64)))
+    if sizes.long != old.long:
+        memo = memo._replace(long_slots=aligned_zeros(4 * sizes.long, np.uint64))
+    return memo
 
 
 def make_segments(automaton: Automaton) -> Segments:

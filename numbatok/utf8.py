@@ -88,7 +88,9 @@ def _layout() -> Layout | None:
     address = _as_utf8(sample, None)
     places = [at for at in range(0, units, 8) if _word(id(sample) + at) == address]
     fresh = 5 * chr(0x20AC)
-    return Layout(units, places[0]) if len(places) == 1 and not _word(id(fresh) + places[0]) else None
+    return (
+        Layout(units, places[0]) if len(places) == 1 and not _word(id(fresh) + places[0]) else None
+    )
 
 
 def _word(address: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbatok._jit import ARRAY, INT, MASK, NOTHING, i64, primitive, u64
-from numbatok.tables import RANK_BITS, UNITS, U8, U16, U32, U64
+from numbatok.tables import RANK_BITS, U8, U16, U32, U64, UNITS
 
 BLOCK = 64  # bytes that one mask describes: bit k is the byte at pos + k
 SLOTS = 8  # u64 keys in one bucket, a cache line
@@ -518,10 +518,17 @@ def _emit_utf8(builder: Any, units: Any, at: Any, text: Any, to: Any) -> Any:
     lanes = builder.icmp_unsigned("!=", builder.bitcast(valid, _BYTES), _all_lanes(_BYTES, 0))
     name = "llvm.experimental.vector.compress.v64i8"
     zeros = _all_lanes(_BYTES, 0)
-    _store(builder, _call(builder, name, _BYTES, builder.bitcast(spread, _BYTES), lanes, zeros), text, to)
+    _store(
+        builder,
+        _call(builder, name, _BYTES, builder.bitcast(spread, _BYTES), lanes, zeros),
+        text,
+        to,
+    )
     high = builder.lshr(character, _all_lanes(kind, 11))
     surrogates = builder.icmp_unsigned("==", high, _all_lanes(kind, 0xD800 >> 11))
-    is_none = builder.icmp_unsigned("==", builder.bitcast(surrogates, ir.IntType(LANES)), ir.IntType(LANES)(0))
+    is_none = builder.icmp_unsigned(
+        "==", builder.bitcast(surrogates, ir.IntType(LANES)), ir.IntType(LANES)(0)
+    )
     return builder.select(is_none, _emit_popcount(builder, _to_mask(builder, lanes)), _I64(-1))
 
 

@@ -74,7 +74,7 @@ def test_a_memo_that_is_often_full_is_the_same(gpt2, monkeypatch):
     rng = random.Random(5)
     text = " ".join("".join(rng.choices("abcdefghij", k=rng.randint(2, 40))) for _ in range(60_000))
     expected = gpt2.encode(text)
-    monkeypatch.setattr(scratch, "LARGEST_MEMO", 1 << 14)
+    monkeypatch.setattr(scratch, "LARGEST_MEMO", scratch.MemoSizes(1 << 14, 1 << 14))
     gpt2.forget()
     assert np.array_equal(expected, gpt2.encode(text))
     gpt2.forget()

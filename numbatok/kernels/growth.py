@@ -6,8 +6,7 @@ from numbatok._jit import entry, i64, kernel, u64
 from numbatok.addresses import opener
 from numbatok.kernels.long import home_of_long
 from numbatok.kernels.words import ENTRY, find_entry, first_of_bucket, hash_key
-from numbatok.tables import U64, USED_LONG_BYTES, USED_SPILLED, Memo
-from numbatok.vector import copy_bytes
+from numbatok.tables import U64, Memo
 
 ZERO = u64(0)
 LONG_SLOT = 4
@@ -17,18 +16,12 @@ open_memo = opener(Memo)
 
 @entry
 def move_memo(source_address: int, target_address: int) -> int:
-    """Copy what one memo has to the empty arrays of another size that the other has; return 0."""
+    """Copy what one memo has to the empty tables of another size that the other has; return 0."""
     source, target = open_memo(source_address), open_memo(target_address)
     if source.entries.slots.size != target.entries.slots.size:
         move_entries(source.entries.slots, target.entries.slots)
     if source.long_slots.size != target.long_slots.size:
         move_long(source.long_slots, target.long_slots)
-    if source.spilled.size != target.spilled.size:
-        for k in range(source.used[USED_SPILLED]):
-            target.spilled[k] = source.spilled[k]
-    if source.long_bytes.size != target.long_bytes.size:
-        size = source.used[USED_LONG_BYTES]
-        copy_bytes(source.long_bytes, i64(0), target.long_bytes, i64(0), size)
     return i64(0)
 
 

@@ -1,15 +1,15 @@
-"""The UTF-8 of a str from its code units: 1, 2 or 4 bytes each, whatever its widest character needs.
+"""The UTF-8 of a str from its code units, which have 1, 2 or 4 bytes each, as its widest one needs.
 
 CPython makes it at 1 GB/s, in new memory, copies that to other new memory and keeps it: 5 ms for
-4 MB, of 25 for a first text. Here runs of ASCII are narrowed 32 units at a time, and what is between
-them is spread and squeezed 16 characters at a time.
+4 MB, of 25 for a first text. Here runs of ASCII are narrowed 32 units at a time, and what is
+between them is spread and squeezed 16 characters at a time.
 """
 
 from __future__ import annotations
 
 from numbatok._jit import entry, i64, kernel, part, u64
 from numbatok.addresses import view_u8, view_u16, view_u32
-from numbatok.tables import UNITS, U8, U16, U32
+from numbatok.tables import U8, U16, U32, UNITS
 from numbatok.vector import LANES, narrow_ascii, natural, store_u64, write_characters
 
 SURROGATE = -1  # instead of a size
