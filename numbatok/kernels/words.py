@@ -6,7 +6,7 @@ import numpy as np
 
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.tables import NOT_IN_MEMO, U64, USED_ENTRIES, Batch, Entries, Memo, Scan
-from numbatok.vector import LONG_KEY, natural, pack_eight_keys, wrapping_multiply
+from numbatok.vector import LONG_KEY, natural, pack_eight_keys, prefetch, wrapping_multiply
 
 ZERO = u64(0)
 LONG, ODD = u64(LONG_KEY), u64(LONG_KEY - 1)
@@ -36,7 +36,9 @@ def pack_keys(scan: Scan, batch: Batch, count: int, words: Entries) -> None:
     for i in range(0, count, 8):
         pack_eight_keys(window, starts, i, key_low, key_high)
     for i in range(count):
-        buckets[i] = first_of_bucket(hash_key(key_low[i], key_high[i]), words.slots)
+        bucket = natural(first_of_bucket(hash_key(key_low[i], key_high[i]), words.slots))
+        buckets[i] = bucket
+        prefetch(words.slots, bucket)
 
 
 @kernel
@@ -83,8 +85,13 @@ def probe_memo(batch: Batch, n_missed: int, memo: Memo) -> int:
     n_left = 0
     for m in range(n_missed):
         i = i64(missed[m])
+        bucket = natural(first_of_bucket(hash_key(key_low[i], key_high[i]), slots))
+        batch.entries[m] = bucket
+        prefetch(slots, bucket)
+    for m in range(n_missed):
+        i = i64(missed[m])
         low, high = key_low[i], key_high[i]
-        bucket = natural(first_of_bucket(hash_key(low, high), slots))
+        bucket = natural(batch.entries[m])
         first = (slots[bucket] ^ low) | (slots[bucket + 1] ^ high)
         second = (slots[bucket + ENTRY] ^ low) | (slots[bucket + ENTRY + 1] ^ high)
         entry = bucket if first == ZERO else bucket + ENTRY
