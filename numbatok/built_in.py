@@ -9,7 +9,8 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable
-from typing import Any, cast
+from functools import cache
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from numbatok.tables import (
     CALL_AS_UTF8,
     CALL_BYTES_TYPE,
     CALL_CLEAR_ERROR,
+    CALL_KEPT,
     CALL_NEW_ARRAY,
     CALL_NONE,
     CALL_SIZE,
@@ -28,12 +30,22 @@ from numbatok.tables import (
     CALL_STRETCH,
     CALL_STRETCH_ADDRESS,
     CALL_UINT32,
+    CALL_UNITS,
+    CALL_UTF8,
+    CALL_WIDTH_SHIFT,
+    CALL_WRITE_UTF8,
     I64,
     N_CALL,
+    U8,
 )
 
 ARRAY_TYPE, NEW_ARRAY = 2, 93  # places in NumPy's table of functions, fixed by its binary interface
 METH_FASTCALL = 0x80
+FLAGS = 32  # where they are in a str
+
+as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
+as_utf8.restype = ctypes.c_void_p
+as_utf8.argtypes = [ctypes.py_object, ctypes.POINTER(ctypes.c_ssize_t)]
 
 _kept: list[object] = []  # what CPython keeps the address of: some bytes for each function
 
@@ -68,6 +80,58 @@ def make_frame() -> I64:
     }
     frame[list(values)] = list(values.values())
     return frame
+
+
+class StrLayout(NamedTuple):
+    """Where a str that is not ASCII has what, in bytes from its start."""
+
+    units: int  # its code units, and one more that is 0
+    kept: int  # the address of its UTF-8, or 0 as long as nobody asked for it
+    width_shift: int  # where in its flags the bytes of a unit are: 1, 2 or 4
+
+
+@cache
+def str_layout() -> StrLayout | None:
+    """Find out with some str how they are laid out; None if it is in no way that is known."""
+    if not is_possible():
+        return None
+    samples = {1: chr(0xE9), 2: chr(0x20AC), 4: chr(0x1F600)}
+    units = sys.getsizeof(2 * samples[2]) - 3 * 2
+    for width, character in samples.items():
+        sample, wanted = 2 * character, 2 * ord(character).to_bytes(width, sys.byteorder)
+        if sys.getsizeof(sample) != units + 3 * width:
+            return None
+        if ctypes.string_at(id(sample) + units, 2 * width) != wanted:
+            return None
+    sample, other = 3 * samples[2], 5 * samples[2]
+    address = as_utf8(sample, None)
+    kept = [at for at in range(0, units, 8) if word(id(sample) + at) == address]
+    shifts = [shift for shift in (2, 16) if _are_flags(shift, samples)]
+    if len(kept) != 1 or len(shifts) != 1 or word(id(other) + kept[0]):
+        return None
+    return StrLayout(units, kept[0], shifts[0])
+
+
+def _are_flags(shift: int, samples: dict[int, str]) -> bool:
+    """Tell whether a str has the bytes of a unit there, then 1 for compact, then 1 for ASCII."""
+    flags = {width: word(id(3 * character) + FLAGS) for width, character in samples.items()}
+    ascii_flags = word(id(3 * chr(0x61)) + FLAGS)
+    return ascii_flags >> shift & 31 == 0b11001 and all(
+        found >> shift & 31 == 0b01000 | width for width, found in flags.items()
+    )
+
+
+def word(address: int) -> int:
+    """Return the uint64 at an address."""
+    return ctypes.c_uint64.from_address(address).value
+
+
+def write_utf8_to(frame: I64, room: U8) -> None:
+    """Let a frame have the UTF-8 of a str written to memory of its own where that is possible."""
+    layout = str_layout()
+    if layout is not None:
+        frame[CALL_UNITS], frame[CALL_KEPT], frame[CALL_WIDTH_SHIFT] = layout
+        frame[CALL_WRITE_UTF8], frame[CALL_UTF8] = address("write_utf8"), room.ctypes.data
 
 
 def built_in(name: str, frame: I64) -> Callable[..., Any]:

@@ -246,7 +246,7 @@ def make_segments(automaton: Automaton) -> Segments:
     return Segments(
         aligned_zeros(n * SEGMENT_SLOT * N_SEGMENTS, np.uint64),
         aligned_zeros(n * 4 * N_SEGMENTS, np.uint64),
-        private_bytes(n * SEGMENTS_TEXT), private_bytes(n * 4 * SEGMENTS_IDS).view(np.uint32),
+        aligned_zeros(n * SEGMENTS_TEXT, np.uint8), aligned_zeros(n * SEGMENTS_IDS, np.uint32),
         np.array([0, 0, 1], np.int64),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from numbatok.built_in import built_in, is_possible, make_frame
+from numbatok.built_in import built_in, is_possible, make_frame, write_utf8_to
 from numbatok.policy import Policy
 from numbatok.scratch import ThreadState
 from numbatok.tables import (
@@ -55,6 +55,8 @@ class SmallCalls:
             self._frame = make_frame()
             self._frame[CALL_IDS], self._frame[CALL_LONGEST] = self._ids.ctypes.data, SMALL_TEXT
             self._frame[CALL_N_FORMS] = len(forms)
+            self._utf8 = np.empty(4 * SMALL_TEXT + 64, np.uint8)
+            write_utf8_to(self._frame, self._utf8)
             self._frame[CALL_FORMS : CALL_FORMS + len(forms)] = forms
             self.call = built_in("encode_object", self._frame)
             self._keys.append(None)

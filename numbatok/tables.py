@@ -406,10 +406,17 @@ N_FORMS = 4  # normalizers of one tokenizer that a short call can look through
     CALL_NEW_ARRAY,
     CALL_ARRAY_TYPE,
     CALL_UINT32,  # NumPy's number of the type
-) = range(18)
-CALL_STRETCH = 18  # [2] what find_change finds
-CALL_FORMS = 20  # [N_FORMS] addresses of the classes of normalizers
-N_CALL = CALL_FORMS + N_FORMS
+    CALL_WRITE_UTF8,  # address of the entry, or 0: CPython makes the UTF-8 of every str
+    CALL_UTF8,  # where it is written: 4 bytes for a character, and 64
+    CALL_UNITS,  # where a str that is not ASCII has its code units,
+    CALL_KEPT,  # the address of its UTF-8 or 0,
+    CALL_WIDTH_SHIFT,  # and in its flags the bytes of a unit
+) = range(23)
+CALL_STRETCH = 23  # [2] what find_change finds
+CALL_FORMS = 25  # [N_FORMS] addresses of the classes of normalizers
+CALL_SIGHTS = CALL_FORMS + N_FORMS  # [N_SIGHTS] address ^ length of texts of which it was written
+N_SIGHTS = 256
+N_CALL = CALL_SIGHTS + N_SIGHTS
 UNFIT, OTHER_POLICY = -1, -2
 
 # What the threads share that encode parts, int64[N_TICKETS]; a cache line each that all write.

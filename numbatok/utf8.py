@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import sys
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from numbatok.built_in import is_possible
+from numbatok.built_in import FLAGS, as_utf8, str_layout, word
 from numbatok.memory import HUGE_PAGE, reserved
 from numbatok.native import function
 from numbatok.policy import Invalid, to_bytes
@@ -37,11 +35,11 @@ def to_array(text: object, invalid: Invalid = "byte-alphabet") -> U8:
 def _made(text: str) -> U8 | None:
     """Return the UTF-8 of a str, or None if CPython has it or will, or there is none."""
     global _last
-    layout, name = _layout(), (id(text), len(text))
-    if layout is None or name == _last or _word(id(text) + layout.kept):
+    layout, name = str_layout(), (id(text), len(text))
+    if layout is None or name == _last or word(id(text) + layout.kept):
         return None
     _last = name
-    width = (sys.getsizeof(text) - layout.units) // (len(text) + 1)
+    width = word(id(text) + FLAGS) >> layout.width_shift & 7
     room = _room((2, 3, 0, 4)[width - 1] * len(text) + 2 * UNITS)
     write_utf8 = function("write_utf8")
     size = write_utf8(id(text) + layout.units, len(text), width, room.ctypes.data)
@@ -52,7 +50,7 @@ def _kept(text: str) -> U8 | None:
     """Return the UTF-8 that CPython keeps with a str, or None for lone surrogates."""
     size = ctypes.c_ssize_t()
     try:
-        address = _as_utf8(text, ctypes.byref(size))
+        address = as_utf8(text, ctypes.byref(size))
     except UnicodeEncodeError:
         return None
     return np.frombuffer(_view_memory(address, size.value, _PYBUF_READ), np.uint8)
@@ -63,44 +61,7 @@ def _room(size: int) -> U8:
     return np.empty(size, np.uint8) if pages is None else pages
 
 
-class Layout(NamedTuple):
-    """Where a str that is not ASCII has what, in bytes from its start."""
-
-    units: int  # its code units, and one more that is 0
-    kept: int  # the address of its UTF-8, or 0 as long as nobody asked for it
-
-
-@cache
-def _layout() -> Layout | None:
-    """Find the layout out with some str, or return None if they are laid out in another way."""
-    if not is_possible():
-        return None
-    units = sys.getsizeof(2 * chr(0x20AC)) - 3 * 2
-    for character, coding in ((0xE9, "latin-1"), (0x20AC, "utf-16"), (0x1F600, "utf-32")):
-        sample = 2 * chr(character)
-        mark = b"" if coding == "latin-1" else chr(0xFEFF).encode(coding)[-4:]
-        wanted = sample.encode(coding)[len(mark) // 2 if coding == "utf-16" else len(mark) :]
-        if sys.getsizeof(sample) != units + len(wanted) // 2 * 3:
-            return None
-        if ctypes.string_at(id(sample) + units, len(wanted)) != wanted:
-            return None
-    sample = 3 * chr(0x20AC)
-    address = _as_utf8(sample, None)
-    places = [at for at in range(0, units, 8) if _word(id(sample) + at) == address]
-    fresh = 5 * chr(0x20AC)
-    return (
-        Layout(units, places[0]) if len(places) == 1 and not _word(id(fresh) + places[0]) else None
-    )
-
-
-def _word(address: int) -> int:
-    return ctypes.c_void_p.from_address(address).value or 0
-
-
 _PYBUF_READ = 0x100
-_as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
-_as_utf8.restype = ctypes.c_void_p
-_as_utf8.argtypes = [ctypes.py_object, ctypes.POINTER(ctypes.c_ssize_t)]
 _view_memory: Any = ctypes.pythonapi.PyMemoryView_FromMemory
 _view_memory.restype = ctypes.py_object
 _view_memory.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int]

@@ -21,25 +21,33 @@ from numbatok.tables import (
     CALL_CLEAR_ERROR,
     CALL_FORMS,
     CALL_IDS,
+    CALL_KEPT,
     CALL_LONGEST,
     CALL_N_FORMS,
     CALL_NEW_ARRAY,
     CALL_NONE,
     CALL_POLICY,
+    CALL_SIGHTS,
     CALL_SIZE,
     CALL_SIZE_ADDRESS,
     CALL_STATE,
     CALL_STR_TYPE,
     CALL_STRETCH_ADDRESS,
     CALL_UINT32,
+    CALL_UNITS,
+    CALL_UTF8,
     CALL_WHY,
+    CALL_WIDTH_SHIFT,
+    CALL_WRITE_UTF8,
     I64,
     N_CALL,
+    N_SIGHTS,
     OTHER_POLICY,
     UNFIT,
 )
 
-TYPE, LENGTH, BYTES_DATA = 8, 16, 32  # where these are in an object, in bytes, with a GIL
+TYPE, LENGTH, BYTES_DATA, FLAGS = 8, 16, 32, 32  # where these are in an object, with a GIL
+ASCII = 1 << 4  # in the flags, counted from the width
 ARRAY_DATA, LIST_ITEMS = 16, 24
 
 
@@ -114,19 +122,40 @@ def none(frame: I64, why: int) -> int:
 def bytes_of(frame: I64, text: int) -> int:
     """Return where the UTF-8 of a str or the content of bytes is, or 0; their number in the frame.
 
-    Of a str that is ASCII that is the str itself; another one keeps its UTF-8 once it is made.
+    Of a str that is ASCII that is the str itself. Of another one it is written to the frame's own
+    memory the first time, in a fifth of the time; it keeps what CPython makes the second time.
     """
     kind, size, address = word(text + TYPE), word(text + LENGTH), text + BYTES_DATA
     if size > frame[CALL_LONGEST]:
         return i64(0)
     frame[CALL_SIZE] = size
-    if kind == frame[CALL_STR_TYPE]:
+    if kind == frame[CALL_STR_TYPE] and is_new(frame, text):
+        width = word(text + FLAGS) >> frame[CALL_WIDTH_SHIFT] & 7
+        address = frame[CALL_UTF8]
+        units = text + frame[CALL_UNITS]
+        frame[CALL_SIZE] = call_at(frame[CALL_WRITE_UTF8], units, size, width, address)
+        if frame[CALL_SIZE] < 0:  # lone surrogates
+            return i64(0)
+    elif kind == frame[CALL_STR_TYPE]:
         address = call_at(frame[CALL_AS_UTF8], text, frame[CALL_SIZE_ADDRESS], 0, 0)
         if address == 0:  # lone surrogates
             call_at(frame[CALL_CLEAR_ERROR], 0, 0, 0, 0)
     elif kind != frame[CALL_BYTES_TYPE]:
         return i64(0)
     return address if frame[CALL_SIZE] <= frame[CALL_LONGEST] else i64(0)
+
+
+@kernel
+def is_new(frame: I64, text: int) -> bool:
+    """Tell whether a str without UTF-8 is met for the first time, as far as the frame remembers."""
+    if frame[CALL_WRITE_UTF8] == 0 or word(text + FLAGS) >> frame[CALL_WIDTH_SHIFT] & ASCII != 0:
+        return False
+    if word(text + frame[CALL_KEPT]) != 0:
+        return False
+    place, name = CALL_SIGHTS + (text >> 4 & N_SIGHTS - 1), text ^ word(text + LENGTH)
+    known = frame[place] == name
+    frame[place] = name
+    return not known
 
 
 @kernel
