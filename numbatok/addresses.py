@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast, get_args, get_type_hints
 
 import numpy as np
 from llvmlite import ir
-from numba import from_dtype, types
-from numba.extending import intrinsic
+from numba import extending, from_dtype, types
+from numba.core.typing import templates
+from numba.extending import intrinsic, models
 
 from numbatok._jit import INTERPRETED
 from numbatok.tables import I64, U8, U16, U32, U64
 
 _I64 = ir.IntType(64)
+_numba: Any = extending
 
 
 def _plain_view(address: int, size: int, dtype: np.dtype[Any]) -> Any:
@@ -31,7 +34,7 @@ def _plain_view(address: int, size: int, dtype: np.dtype[Any]) -> Any:
 def _rebuild(layout: Any, numbers: Any) -> Any:
     """The plain twin: rebuild a NamedTuple from an iterator of addresses and sizes."""
     parts = []
-    for hint in get_type_hints(layout).values():
+    for hint in _fields(layout).values():
         if hasattr(hint, "_fields"):
             parts.append(_rebuild(hint, numbers))
         else:
@@ -47,21 +50,56 @@ def _dtype_of(hint: Any) -> np.dtype[Any]:
     return dtype
 
 
-def _array_kind(hint: Any) -> Any:
-    """Return Numba's type of a table field: a 1-d C array, or a NamedTuple of them."""
-    if hasattr(hint, "_fields"):
-        kinds = [_array_kind(field) for field in get_type_hints(hint).values()]
-        tuples: Any = types.BaseTuple
-        return tuples.from_types(kinds, hint)  # as Numba types a tuple from Python
-    return types.Array(from_dtype(_dtype_of(hint)), 1, "C")
+class _Tables(types.Type):
+    """A NamedTuple of arrays in kernels: a pointer to where its addresses and sizes start.
+
+    As a tuple of arrays it would be a value of up to 500 members, which Numba copies wherever it
+    is passed on or a field is read: that took 12 of the 28 s in which the core was compiled.
+    """
+
+    def __init__(self, layout: Any) -> None:
+        self.layout = layout
+        name = f"{layout.__module__}.{layout.__name__}"
+        super().__init__(name)
 
 
-def _build(context: Any, builder: Any, kind: Any, numbers: Any) -> Any:
-    """Emit the value of an array, or of a NamedTuple of arrays, owned by Python."""
-    if isinstance(kind, types.NamedTuple | types.NamedUniTuple):
-        parts = [_build(context, builder, part, numbers) for part in kind.types]
-        return context.make_tuple(builder, kind, parts)
-    address, size = next(numbers), next(numbers)
+class _TablesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _I64.as_pointer())  # type: ignore[no-untyped-call]
+
+
+class _FieldKinds(templates.AttributeTemplate):
+    key = _Tables
+
+    def generic_resolve(self, kind: Any, name: str) -> Any:  # type: ignore[override]
+        hint = _fields(kind.layout).get(name)
+        return None if hint is None else _kind_of(hint)
+
+
+def _field(context: Any, builder: Any, kind: Any, numbers: Any, name: str) -> Any:
+    """Emit a field: the place of a nested NamedTuple, or an array."""
+    at = _place_of(kind.layout, name)
+    field, place = _kind_of(_fields(kind.layout)[name]), builder.gep(numbers, [_I64(at)])
+    if isinstance(field, _Tables):
+        return place
+    size = builder.gep(numbers, [_I64(at + 1)])
+    return _array(context, builder, field, _fixed(builder, place), _fixed(builder, size))
+
+
+_numba.register_model(_Tables)(_TablesModel)
+_numba.infer_getattr(_FieldKinds)
+_numba.lower_getattr_generic(_Tables)(_field)
+
+
+def _fixed(builder: Any, place: Any) -> Any:
+    """Emit a load of a number that is the same during the whole call, so that LLVM may move it."""
+    number = builder.load(place)
+    number.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return number
+
+
+def _array(context: Any, builder: Any, kind: Any, address: Any, size: Any) -> Any:
+    """Emit the value of an array that Python owns."""
     array, itemsize = context.make_array(kind)(context, builder), kind.dtype.bitwidth // 8
     array.data = builder.inttoptr(address, array.data.type)
     array.nitems, array.itemsize = size, _I64(itemsize)
@@ -73,29 +111,48 @@ def _build(context: Any, builder: Any, kind: Any, numbers: Any) -> Any:
     return array._getvalue()
 
 
+def _kind_of(hint: Any) -> Any:
+    """Return Numba's type of a field: a 1-d C array, or a NamedTuple of them."""
+    if hasattr(hint, "_fields"):
+        return _Tables(hint)
+    return types.Array(from_dtype(_dtype_of(hint)), 1, "C")
+
+
 def opener(layout: Any) -> Callable[[int], Any]:
     """Return a primitive that turns the address of a table of addresses back into a `layout`."""
-    n_numbers = 2 * _count_arrays(layout)
     if INTERPRETED:
+        n_numbers = 2 * _count_arrays(layout)
         return lambda address: _rebuild(
             layout, iter(_plain_view(address, n_numbers, np.dtype(np.int64)).tolist())
         )
-    kind = _array_kind(layout)
+    kind = _Tables(layout)
 
     def open_tables(context: Any, address: Any) -> Any:
-        def codegen(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-            data = builder.inttoptr(values[0], _I64.as_pointer())
-            numbers = (builder.load(builder.gep(data, [_I64(k)])) for k in range(n_numbers))
-            return _build(context, builder, kind, numbers)
+        def codegen(_context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+            return builder.inttoptr(values[0], _I64.as_pointer())
 
         return kind(types.int64), codegen
 
     return cast("Callable[[int], Any]", intrinsic(open_tables))
 
 
-def _count_arrays(layout: Any) -> int:
-    hints = get_type_hints(layout).values()
-    return sum(_count_arrays(hint) if hasattr(hint, "_fields") else 1 for hint in hints)
+@cache
+def _fields(layout: Any) -> dict[str, Any]:
+    """Return the types of a NamedTuple's fields by name."""
+    return get_type_hints(layout)
+
+
+def _place_of(layout: Any, name: str) -> int:
+    """Return after how many numbers of a NamedTuple's those of a field start."""
+    before = list(_fields(layout))[: layout._fields.index(name)]
+    return sum(2 * _count_arrays(_fields(layout)[field]) for field in before)
+
+
+def _count_arrays(hint: Any) -> int:
+    """Return how many arrays a field holds: one, or those of a NamedTuple."""
+    if not hasattr(hint, "_fields"):
+        return 1
+    return sum(_count_arrays(field) for field in _fields(hint).values())
 
 
 def _viewer(dtype: Any) -> Callable[[int, int], Any]:
@@ -106,7 +163,7 @@ def _viewer(dtype: Any) -> Callable[[int, int], Any]:
 
     def view(context: Any, address: Any, size: Any) -> Any:
         def codegen(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-            return _build(context, builder, kind, iter(values))
+            return _array(context, builder, kind, *values)
 
         return kind(types.int64, types.int64), codegen
 

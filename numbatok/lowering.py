@@ -9,6 +9,7 @@ writes it: the child process that `native` starts, so that the user's own never 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ import llvmlite.binding as llvm
 from numbatok.groups import GROUPS, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterator
 
 LIBRARY_FUNCTIONS = {"memcpy", "memmove", "memset"}
 FAILED = -(1 << 63)  # returned by an entry that raised: an internal error
@@ -26,22 +27,55 @@ FAILED = -(1 << 63)  # returned by an entry that raised: an internal error
 
 def portable_code(group: str) -> str:
     """Return the LLVM IR of a group of entries, for any 64-bit little-endian CPU."""
-    import numba
-    from numba.core.config import _OptLevel
-
-    config: Any = numba.config
-    level: Any = _OptLevel
-    before = config.OPT
-    config.OPT = level(0)  # the front end's own passes would be repeated, and name a CPU
-    try:
-        module = _link(_entry_code(name, entry) for name, entry in GROUPS[group].items())
-    finally:
-        config.OPT = before
+    with _front_end():
+        libraries: dict[Any, None] = {}
+        module = llvm.parse_assembly("")
+        for name, entry in GROUPS[group].items():
+            module.link_in(llvm.parse_assembly(_entry_code(name, entry, libraries)))
+        for library in libraries:
+            module.link_in(llvm.parse_assembly(library.get_llvm_str()))
     _make_internal(module, GROUPS[group])
     _simplify(module)
     lines = str(module).splitlines(keepends=True)
     named = ("target datalayout", "target triple", "source_filename", "; ModuleID")
     return "".join(line for line in lines if not line.startswith(named))
+
+
+@contextlib.contextmanager
+def _front_end() -> Iterator[None]:
+    """Let Numba write the code of each function once, and do no more with it.
+
+    Else it copies a function into each of its callers and makes machine code of every one, with
+    all that it calls: 10 of the 28 s that the core took.
+    """
+    import numba
+    from numba.core import codegen
+    from numba.core.registry import cpu_target
+
+    class Code(codegen.AOTCodeLibrary):
+        def finalize(self) -> None:
+            self._finalized = True
+
+        def get_pointer_to_function(self, _name: str) -> int:
+            return 0
+
+    class FrontEnd(codegen.AOTCPUCodegen):
+        _library_class = Code
+
+        def set_env(self, _name: str, _environment: Any) -> None:
+            pass  # for Python objects, of which kernels have none
+
+    config: Any = numba.config
+    level: Any = numba.core.config._OptLevel
+    context: Any = cpu_target.target_context
+    before = context._internal_codegen, config.OPT
+    config.OPT = level(0)  # its own passes would be repeated, and name a CPU
+    make: Any = FrontEnd
+    context._internal_codegen = make("numbatok")
+    try:
+        yield
+    finally:
+        context._internal_codegen, config.OPT = before
 
 
 def _simplify(module: Any) -> None:
@@ -55,8 +89,8 @@ def _simplify(module: Any) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-def _entry_code(name: str, entry: Entry) -> Any:
-    """Return the module of one entry: its code and everything it calls, and a C function."""
+def _entry_code(name: str, entry: Entry, libraries: dict[Any, None]) -> str:
+    """Return the code of a C function around an entry; add the libraries that it needs."""
     from numba import types
 
     dispatcher = getattr(importlib.import_module(entry.module), name)
@@ -66,11 +100,16 @@ def _entry_code(name: str, entry: Entry) -> Any:
     compiled = dispatcher.overloads[signature]
     if compiled.signature.return_type != types.int64:
         raise TypeError(f"{name} returns {compiled.signature.return_type}, not int64")
-    parsed = llvm.parse_assembly(compiled.library.get_llvm_str())
-    parsed.link_in(
-        llvm.parse_assembly(_c_function(name, compiled.fndesc.mangled_name, n_arguments))
-    )
-    return parsed
+    _add_libraries(compiled.library, libraries)
+    return _c_function(name, compiled.fndesc.mangled_name, n_arguments)
+
+
+def _add_libraries(library: Any, libraries: dict[Any, None]) -> None:
+    """Add a function's library and those of all that it calls, each once."""
+    if library not in libraries:
+        libraries[library] = None
+        for called in library._linking_libraries:
+            _add_libraries(called, libraries)
 
 
 def _c_function(name: str, mangled: str, n_arguments: int) -> str:
@@ -89,17 +128,6 @@ define i64 @{name}({arguments}) {{
   ret i64 %returned
 }}
 """
-
-
-def _link(modules: Iterable[Any]) -> Any:
-    linked = None
-    for module in modules:
-        if linked is None:
-            linked = module
-        else:
-            linked.link_in(module)
-    assert linked is not None
-    return linked
 
 
 def _make_internal(module: Any, kept: Collection[str]) -> None:

@@ -406,14 +406,17 @@ N_FORMS = 4  # normalizers of one tokenizer that a short call can look through
     CALL_NEW_ARRAY,
     CALL_ARRAY_TYPE,
     CALL_UINT32,  # NumPy's number of the type
+    CALL_ENCODE,  # address of encode_documents
+    CALL_OFFSETS_ADDRESS,
     CALL_WRITE_UTF8,  # address of the entry, or 0: CPython makes the UTF-8 of every str
     CALL_UTF8,  # where it is written: 4 bytes for a character, and 64
     CALL_UNITS,  # where a str that is not ASCII has its code units,
     CALL_KEPT,  # the address of its UTF-8 or 0,
     CALL_WIDTH_SHIFT,  # and in its flags the bytes of a unit
-) = range(23)
-CALL_STRETCH = 23  # [2] what find_change finds
-CALL_FORMS = 25  # [N_FORMS] addresses of the classes of normalizers
+) = range(25)
+CALL_STRETCH = 25  # [2] what find_change finds
+CALL_OFFSETS = 27  # [2] where the ids of the text start and end
+CALL_FORMS = 29  # [N_FORMS] addresses of the classes of normalizers
 CALL_SIGHTS = CALL_FORMS + N_FORMS  # [N_SIGHTS] address ^ length of texts of which it was written
 N_SIGHTS = 256
 N_CALL = CALL_SIGHTS + N_SIGHTS
@@ -445,5 +448,6 @@ N_TICKETS = 24
     WORKER_BUDGET,  # bytes between two chances to stop
     WORKER_PART,  # the part at hand, or -1
     WORKER_READY,  # 1 if it is encoded
+    WORKER_ENCODE,  # address of encode_documents
     N_WORKER,
-) = range(19)
+) = range(20)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.encoder import Encoder, Job
+from numbatok.native import address
 from numbatok.policy import Policy, Refusal
 from numbatok.scratch import PART_BYTES
 from numbatok.tables import (
@@ -32,6 +33,7 @@ from numbatok.tables import (
     WORKER_AFTER_FROM,
     WORKER_BUDGET,
     WORKER_CAPACITY,
+    WORKER_ENCODE,
     WORKER_ENDS,
     WORKER_IDS,
     WORKER_N_DOCUMENTS,
@@ -131,6 +133,7 @@ class Workers:
             WORKER_YIELD: _yield_address(),
             WORKER_BUDGET: BUDGET,
             WORKER_PART: -1,
+            WORKER_ENCODE: address("encode_documents"),
         }
         frame[list(values)] = list(values.values())
 

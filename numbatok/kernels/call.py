@@ -11,14 +11,19 @@ from __future__ import annotations
 
 from numbatok._jit import entry, i64, kernel
 from numbatok.addresses import call_at, call_with_nine, view_i64, view_u8, view_u32
-from numbatok.kernels.encode import encode_text
+from numbatok.kernels.encode import open_state
 from numbatok.kernels.normalize import find_change
 from numbatok.tables import (
+    AFTER_FROM,
+    AT_BYTE,
+    AT_DOCUMENT,
+    AT_ID,
     CALL_ADD_REFERENCE,
     CALL_ARRAY_TYPE,
     CALL_AS_UTF8,
     CALL_BYTES_TYPE,
     CALL_CLEAR_ERROR,
+    CALL_ENCODE,
     CALL_FORMS,
     CALL_IDS,
     CALL_KEPT,
@@ -26,6 +31,7 @@ from numbatok.tables import (
     CALL_N_FORMS,
     CALL_NEW_ARRAY,
     CALL_NONE,
+    CALL_OFFSETS_ADDRESS,
     CALL_POLICY,
     CALL_SIGHTS,
     CALL_SIZE,
@@ -39,11 +45,18 @@ from numbatok.tables import (
     CALL_WHY,
     CALL_WIDTH_SHIFT,
     CALL_WRITE_UTF8,
+    DONE,
+    FLOW_ROW,
+    FLOW_WITHIN,
     I64,
+    LIMIT,
     N_CALL,
     N_SIGHTS,
+    NEXT_ADDED,
     OTHER_POLICY,
+    SEARCH_FROM,
     UNFIT,
+    State,
 )
 
 TYPE, LENGTH, BYTES_DATA, FLAGS = 8, 16, 32, 32  # where these are in an object, with a GIL
@@ -65,10 +78,29 @@ def encode_object(frame_object: int, arguments: int, n_arguments: int) -> int:
     address = bytes_of(frame, text)
     if address == 0 or may_normalize(frame, address):
         return none(frame, i64(UNFIT))
-    n_ids = encode_text(frame[CALL_STATE], address, frame[CALL_SIZE], frame[CALL_IDS])
-    if n_ids < 0:
-        return none(frame, -1 - n_ids)
-    return new_array(frame, n_ids)
+    state = open_state(frame[CALL_STATE])
+    why = encode_text(state, frame, address)
+    if why != DONE:
+        return none(frame, why)
+    return new_array(frame, state.control[AT_ID])
+
+
+@kernel
+def encode_text(state: State, frame: I64, text_address: int) -> int:
+    """Encode one text from its start to where the frame says; why as in `encode_documents`.
+
+    That is called by its address: as a part of this function it would be compiled once more.
+    Bound: one id per byte, and four more are overwritten.
+    """
+    control, flow, size = state.control, state.scan.flow, frame[CALL_SIZE]
+    control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID] = 0, 0, 0
+    control[NEXT_ADDED], control[SEARCH_FROM] = -1, 0
+    control[AFTER_FROM], control[LIMIT] = 0, size
+    flow[FLOW_ROW], flow[FLOW_WITHIN] = 0, 0
+    return call_with_nine(
+        frame[CALL_ENCODE], frame[CALL_STATE], text_address, size, frame[CALL_SIZE_ADDRESS], 1,
+        frame[CALL_IDS], size + 4, frame[CALL_OFFSETS_ADDRESS], size + 1,
+    )  # fmt: skip
 
 
 @entry

@@ -75,25 +75,6 @@ FULL = -1  # in Fill: the window is full or the documents are done
 open_state = opener(State)
 
 
-@kernel
-def encode_text(state_address: int, text_address: int, size: int, ids_address: int) -> int:
-    """Encode one short text from its start; return the number of ids, or -1 - why not.
-
-    Bound: one id per byte, and four more are overwritten. Why as in `encode_documents`, which
-    the caller uses then.
-    """
-    state = open_state(state_address)
-    control = state.control
-    control[AT_DOCUMENT], control[AT_BYTE], control[AT_ID] = 0, 0, 0
-    control[NEXT_ADDED], control[SEARCH_FROM] = -1, 0
-    control[AFTER_FROM], control[LIMIT] = 0, size
-    state.scan.flow[FLOW_ROW], state.scan.flow[FLOW_WITHIN] = 0, 0
-    ends = view_i64(state_address, 0)
-    text, ids = view_u8(text_address, size), view_u32(ids_address, size + 4)
-    why = encode_from(state, state_address, text, ends, i64(1), ids, ends, size + 1)
-    return i64(control[AT_ID]) if why == DONE else -1 - why
-
-
 @entry
 def encode_documents(
     state_address: int,
@@ -133,7 +114,7 @@ def encode_from(
     offsets: I64,
     budget: int,
 ) -> int:
-    """Encode from where control says. Without `ends` the only document is the whole text."""
+    """Encode from where control says."""
     control = state.control
     pause_at = control[AT_BYTE] + budget
     while control[AT_DOCUMENT] < n_documents:
@@ -199,7 +180,7 @@ def next_segment(state: State, text: U8, ends: I64) -> int:
     """
     control, size = state.control, state.scan.window.size
     document, pos = control[AT_DOCUMENT], control[AT_BYTE]
-    end = text.size if ends.size == 0 else ends[document]
+    end = ends[document]
     if end - pos < SHORTEST:
         return i64(0)
     first = i64(0) if document == 0 else ends[document - 1]
@@ -224,7 +205,7 @@ def fill_batch(
     document, pos = control[AT_DOCUMENT], control[AT_BYTE]
     count, used, n_breaks = i64(0), i64(0), i64(0)
     while document < n_documents and used < segment and 2 * n_breaks + 2 < breaks.size:
-        end = text.size if ends.size == 0 else ends[document]
+        end = ends[document]
         first = i64(0) if document == 0 else ends[document - 1]
         stop = next_stop(state, text, first, pos, end)
         token = control[NEXT_ADDED_TOKEN]
@@ -375,8 +356,7 @@ def write_batch(
                 ids[at] = BREAK_DOCUMENT - 1 - what
                 at += 1
             document += 1
-            if offsets.size > 0:
-                offsets[document] = at
+            offsets[document] = at
     return write_ids(batch, first, count, memo, ids, at)
 
 
@@ -416,8 +396,7 @@ def count_batch(
         at += i64(what != BREAK_DOCUMENT)
         if what < 0:
             document += 1
-            if offsets.size > 0:
-                offsets[document] = at
+            offsets[document] = at
     return at + count_ids(batch, first, count)
 
 

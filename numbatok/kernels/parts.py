@@ -8,9 +8,9 @@ once, by whichever thread is there first.
 from __future__ import annotations
 
 from numbatok._jit import entry, i64, kernel
-from numbatok.addresses import call_at, view_i64, view_u8, view_u32
+from numbatok.addresses import call_at, call_with_nine, view_i64, view_u32
 from numbatok.atomic import add_shared, load_shared, store_shared
-from numbatok.kernels.encode import encode_from, open_state
+from numbatok.kernels.encode import open_state
 from numbatok.tables import (
     AFTER_FROM,
     AT_BYTE,
@@ -36,6 +36,7 @@ from numbatok.tables import (
     WORKER_AFTER_FROM,
     WORKER_BUDGET,
     WORKER_CAPACITY,
+    WORKER_ENCODE,
     WORKER_ENDS,
     WORKER_IDS,
     WORKER_N_DOCUMENTS,
@@ -107,19 +108,13 @@ def take_part(worker: I64, tickets: I64) -> None:
 @kernel
 def encode_part(worker: I64) -> int:
     """Encode what is left of the part at hand to work space; return why no further."""
-    state_address = worker[WORKER_STATE]
     parts = view_i64(worker[WORKER_PARTS], worker[WORKER_N_PARTS] + 1)
-    n_documents = worker[WORKER_N_DOCUMENTS]
-    return encode_from(
-        open_state(state_address),
-        state_address,
-        view_u8(worker[WORKER_TEXT], worker[WORKER_SIZE]),
-        view_i64(worker[WORKER_ENDS], 2 * n_documents),
-        parts[worker[WORKER_PART] + 1],
-        view_u32(worker[WORKER_WORK], worker[WORKER_CAPACITY]),
-        view_i64(worker[WORKER_OFFSETS], n_documents + 1),
+    return call_with_nine(
+        worker[WORKER_ENCODE], worker[WORKER_STATE], worker[WORKER_TEXT], worker[WORKER_SIZE],
+        worker[WORKER_ENDS], parts[worker[WORKER_PART] + 1],
+        worker[WORKER_WORK], worker[WORKER_CAPACITY], worker[WORKER_OFFSETS],
         worker[WORKER_BUDGET],
-    )
+    )  # fmt: skip
 
 
 @kernel
