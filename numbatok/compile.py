@@ -103,6 +103,7 @@ def build_tables(spec: TokenizerSpec) -> Tables:
     tables = Tables(
         classes=build_classes(pattern, automaton),
         automaton=automaton,
+        cutter=build_cutter(spec),
         merges=empty_merges(n_merges, model),
         words=Entries(
             aligned_zeros(8 * max(8, int(len(model.tokens) / WORDS_PER_BUCKET)), np.uint64)
@@ -133,6 +134,19 @@ def build_automaton(pattern: Pattern) -> Automaton:
     from numbatok.regex.chain import compile_chain
 
     return lay_out(compile_chain(pattern.chain, pattern.engine))
+
+
+def build_cutter(spec: TokenizerSpec) -> Automaton:
+    """Compile the steps before one that puts a space before each piece that it gets.
+
+    Errors: UnsupportedTokenizer, InvalidTokenizerFile.
+    """
+    from numbatok.regex.automaton import lay_out
+    from numbatok.regex.chain import compile_cutter, prefixing_step
+
+    if prefixing_step(spec.pre_tokenizers) <= 0:
+        return NO_AUTOMATON
+    return lay_out(compile_cutter(spec.pre_tokenizers, spec.engine))
 
 
 def build_classes(pattern: Pattern, automaton: Automaton) -> CharacterClasses:

@@ -23,7 +23,7 @@ from numbatok.encoder import NO_LIMIT, Encoder, Job
 from numbatok.native import address, compile_driver, function, interpreted, n_arguments
 from numbatok.policy import Policy, Refusal
 from numbatok.spec import AddedToken
-from numbatok.tables import BREAK_DOCUMENT, U8, U32
+from numbatok.tables import U8, U32
 from numbatok.workers import Workers
 from numbatok.workers import n_parts as n_parts_of
 
@@ -102,11 +102,12 @@ def encode(
         job = Job(text, ends)
         job.refuse(prepared)
         return job
-    quiet, after = policy.without_search(), prepared.after
+    quiet = policy.without_search()
     job = _encode(
-        encoder, prepared.text, prepared.ends, quiet, (), counting, on_progress, limit, after, room
-    )
-    job.offsets = np.concatenate([job.offsets[:1], job.offsets[1:][after == BREAK_DOCUMENT]])
+        encoder, prepared.text, prepared.ends, quiet, (), counting, on_progress, limit,
+        prepared.after, room,
+    )  # fmt: skip
+    job.offsets = np.concatenate([job.offsets[:1], job.offsets[1:][prepared.closes]])
     return job
 
 

@@ -2,8 +2,9 @@
 
 In Hugging Face's order: added tokens with normalized=False are found in the text as it came; what
 is between them is normalized; the other added tokens are found in that; what is left gets a space
-put before it if the tokenizer wants one. Most texts of most tokenizers need none of this: then the
-driver finds all added tokens by itself while it encodes (`is_direct`).
+put before it if the tokenizer wants one, or is cut first and each piece of it gets one. Most texts
+of most tokenizers need none of this: then the driver finds all added tokens by itself while it
+encodes (`is_direct`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from numbatok.memory import addresses_of
 from numbatok.native import function
 from numbatok.normalization import Normalization
 from numbatok.policy import Policy, Refusal
-from numbatok.spec import AddedToken, ByteLevel, TokenizerSpec
+from numbatok.regex.chain import prefixing_step
+from numbatok.regex.pieces import find_pieces, with_punctuation
+from numbatok.spec import AddedToken, TokenizerSpec
 from numbatok.tables import (
     BREAK_DOCUMENT,
     N_CONTROL,
@@ -39,7 +42,8 @@ class Prepared(NamedTuple):
 
     text: U8
     ends: NDArray[np.int64]  # [n_pieces] where each piece ends
-    after: NDArray[np.int64]  # [n_pieces] the id that follows, or -1: its document ends here
+    after: NDArray[np.int64]  # [n_pieces] the id that follows, or -1
+    closes: NDArray[np.bool_]  # [n_pieces] does its document end here?
 
 
 class AlignedPiece(NamedTuple):
@@ -47,7 +51,7 @@ class AlignedPiece(NamedTuple):
 
     text: bytes
     alignment: Alignment
-    token: int  # its number, or -1: the document ends here
+    token: int  # its number, or -1: another piece follows, or the document ends here
     token_start: int  # byte offsets in the document
     token_end: int
 
@@ -58,7 +62,8 @@ class Preparation:
     def __init__(self, spec: TokenizerSpec, tables: Tables) -> None:
         self._tables, self._ids = tables, tables.added.ids.tolist()
         self._normalization = Normalization(spec.normalizers)
-        self._prefix_space = has_prefix_space(spec)
+        step = prefixing_step(spec.pre_tokenizers)
+        self._prefix_space, self._cuts = step >= 0, step > 0
         self._always = self._prefix_space or overlap(spec.added_tokens)
 
     def is_idle(self) -> bool:
@@ -69,9 +74,13 @@ class Preparation:
         """Return what tells short calls which texts they can take as they are; None: no text."""
         return None if self._always else self._normalization.form_addresses()
 
-    def alter(self, data: bytes) -> bytes:
-        """Return a text without added tokens as the scan sees it: normalized, with its space."""
-        return self._prefixed(self._normalization.apply(data))
+    def alter(self, data: bytes, policy: Policy | None = None) -> list[bytes]:
+        """Return a text without added tokens as the scan sees it: normalized, with its spaces.
+
+        That is one piece, or several that are scanned each alone.
+        """
+        text = self._normalization.apply(data)
+        return [self._prefixed(text[a:b]) for a, b in self._spans(text, policy)]
 
     def is_direct(self, text: U8) -> bool:
         """Tell whether the driver may take a text as it is."""
@@ -83,18 +92,25 @@ class Preparation:
         """Return the pieces of documents, or the added token that the call refuses."""
         pieces: list[bytes] = []
         after: list[int] = []
+        closing: list[int] = []
         start = 0
         for document, end in enumerate(ends.tolist()):
             data = text[start:end].tobytes()
             for piece, token, position in self._pieces(data, policy.added_actions):
                 if token >= 0 and policy.added_actions[token] == REFUSE:
                     return Refusal(token, document, position)
-                pieces.append(self._prefixed(piece))
-                after.append(self._ids[token] if token >= 0 else BREAK_DOCUMENT)
+                for first, last in self._spans(piece, policy):
+                    pieces.append(self._prefixed(piece[first:last]))
+                    after.append(BREAK_DOCUMENT)
+                if token >= 0:
+                    after[-1] = self._ids[token]
+            closing.append(len(pieces) - 1)
             start = end
         sizes = np.fromiter(map(len, pieces), np.int64, len(pieces))
         whole = np.frombuffer(b"".join(pieces), np.uint8)
-        return Prepared(whole, np.cumsum(sizes), np.array(after, np.int64))
+        closes = np.zeros(len(pieces), np.bool_)
+        closes[closing] = True
+        return Prepared(whole, np.cumsum(sizes), np.array(after, np.int64), closes)
 
     def align(self, data: bytes, policy: Policy) -> Iterator[AlignedPiece | Refusal]:
         """Yield the pieces of a document as `prepare` does, with where they come from."""
@@ -111,22 +127,35 @@ class Preparation:
                 if actions[token] == REFUSE:
                     yield Refusal(token, 0, first)
                     return
-                yield self._aligned(text[done:at], alignment.part(done, at), token, first, last)
+                part = alignment.part(done, at)
+                yield from self._aligned(text[done:at], part, policy, (token, first, last))
                 done = end
             if raw_token >= 0 and actions[raw_token] == REFUSE:
                 yield Refusal(raw_token, 0, stop)
                 return
             rest = alignment.part(done, len(text))
-            yield self._aligned(text[done:], rest, raw_token, stop, raw_end)
+            yield from self._aligned(text[done:], rest, policy, (raw_token, stop, raw_end))
             start = raw_end
 
     def _aligned(
-        self, text: bytes, alignment: Alignment, token: int, start: int, end: int
-    ) -> AlignedPiece:
-        prefixed = self._prefixed(text)
-        if len(prefixed) > len(text):
-            alignment = alignment.edited(put_before(text, b" "))
-        return AlignedPiece(prefixed, alignment, token, start, end)
+        self, text: bytes, alignment: Alignment, policy: Policy, after: tuple[int, int, int]
+    ) -> Iterator[AlignedPiece]:
+        spans = self._spans(text, policy)
+        for number, (start, end) in enumerate(spans, 1):
+            piece, part = text[start:end], alignment.part(start, end)
+            prefixed = self._prefixed(piece)
+            if len(prefixed) > len(piece):
+                part = part.edited(put_before(piece, b" "))
+            yield AlignedPiece(prefixed, part, *(after if number == len(spans) else (-1, end, end)))
+
+    def _spans(self, text: bytes, policy: Policy | None) -> list[tuple[int, int]]:
+        """Return start and end of each piece that may get a space, at least one."""
+        if not self._cuts:
+            return [(0, len(text))]
+        cutter, classes = self._tables.cutter, self._tables.classes.ill_formed
+        if policy is not None and policy.ill_formed is not classes:
+            cutter = with_punctuation(cutter)
+        return find_pieces(cutter, text) or [(0, 0)]
 
     def _prefixed(self, piece: bytes) -> bytes:
         if self._prefix_space and piece and not piece.startswith(b" "):
@@ -168,12 +197,6 @@ def find_all(data: bytes, added: AddedTokens, actions: U8) -> Iterator[tuple[int
         )
         triples = found[: 3 * count].tolist()
         yield from zip(triples[::3], triples[1::3], triples[2::3], strict=True)
-
-
-def has_prefix_space(spec: TokenizerSpec) -> bool:
-    """Tell whether the first step of the pre-tokenizers puts a space before each text."""
-    steps = spec.pre_tokenizers
-    return bool(steps) and isinstance(steps[0], ByteLevel) and steps[0].add_prefix_space
 
 
 def overlap(tokens: Sequence[AddedToken]) -> bool:

@@ -312,6 +312,7 @@ class Tables(NamedTuple):
 
     classes: CharacterClasses
     automaton: Automaton
+    cutter: Automaton  # of the steps before one that puts a space before each piece; else empty
     merges: MergeRules
     words: Entries
     long_words: U64  # as Memo.long_slots: tokens of more than 15 bytes

@@ -335,19 +335,31 @@ class Tokenizer:
 
         Where normalizers change the text, offsets are into the normalized one.
         """
-        data = self._preparation.alter(to_bytes(text, invalid))
-        return self._encoder.pretoken_spans(data, self._policies.get("plain", invalid))[1]
+        return self._pretokens(text, invalid)[2]
 
     def pretokenize(
         self, text: str | bytes, *, invalid: Invalid = "byte-alphabet"
     ) -> list[str] | list[bytes]:
         """Return the pretokens of a text, normalized, as str if the text is str."""
-        data = self._preparation.alter(to_bytes(text, invalid))
-        spans = self._encoder.pretoken_spans(data, self._policies.get("plain", invalid))
-        pieces = [data[a:b] for a, b in zip(*(side.tolist() for side in spans), strict=True)]
+        data, starts, ends = self._pretokens(text, invalid)
+        pieces = [data[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
         if isinstance(text, str):
             return [piece.decode(errors="replace") for piece in pieces]
         return pieces
+
+    def _pretokens(
+        self, text: str | bytes, invalid: Invalid
+    ) -> tuple[bytes, NDArray[np.int64], NDArray[np.int64]]:
+        """Return a text as the scan sees it, and where its pretokens start and end."""
+        policy = self._policies.get("plain", invalid)
+        pieces = self._preparation.alter(to_bytes(text, invalid), policy)
+        spans = [self._encoder.pretoken_spans(piece, policy) for piece in pieces]
+        if len(pieces) == 1:
+            return pieces[0], *spans[0]
+        bases = np.cumsum([0, *map(len, pieces[:-1])])
+        starts = np.concatenate([base + span[0] for base, span in zip(bases, spans, strict=True)])
+        ends = np.concatenate([base + span[1] for base, span in zip(bases, spans, strict=True)])
+        return b"".join(pieces), starts, ends
 
     # --- decode -----------------------------------------------------------------------------------
 

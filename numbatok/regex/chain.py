@@ -4,6 +4,9 @@ A symbol is what one byte of a text is for the machine: the class of the charact
 or "within a character". After a ByteLevel step a text is a sequence of bytes, each spelled by its
 character in the byte alphabet, and steps that come then cut between any two of them; in such a
 chain a symbol also says of which class the byte's character is.
+
+A ByteLevel step that puts a space before every piece which it gets ends a chain: the steps before
+it are a chain of their own, and what is left sees each piece, with its space, as a whole text.
 """
 
 from __future__ import annotations
@@ -85,20 +88,45 @@ def compile_chain(steps: Sequence[PreTokenizer], engine: str = "tokenizers") -> 
         )
     if len(steps) > MOST_STEPS:
         raise UnsupportedTokenizer(f"pre_tokenizer: {len(steps)} steps, supported are {MOST_STEPS}")
-    before, after = _levels(steps, engine)
-    return join_levels(before, after)
+    levels = _levels(steps, engine)
+    return join_levels(levels.before, levels.after)
 
 
-def _levels(steps: Sequence[PreTokenizer], engine: str) -> tuple[list[Level], list[Level]]:
-    """Return the steps that see characters, and those that see bytes."""
-    before: list[Level] = []
-    after: list[Level] = []
+def compile_cutter(steps: Sequence[PreTokenizer], engine: str = "tokenizers") -> Chain:
+    """Compile the steps before the one that puts a space before each piece that it gets.
+
+    Errors: as `compile_chain`.
+    """
+    return join_levels(_levels(steps, engine).cutting, [])
+
+
+def prefixing_step(steps: Sequence[PreTokenizer]) -> int:
+    """Return the number of the step that puts a space before each piece that it gets, or -1."""
+    prefixing = (isinstance(step, ByteLevel) and step.add_prefix_space for step in steps)
+    return next((number for number, found in enumerate(prefixing) if found), -1)
+
+
+class _Levels(NamedTuple):
+    """The steps before one that puts a space before pieces; those that see characters, or bytes."""
+
+    cutting: list[Level]
+    before: list[Level]
+    after: list[Level]
+
+
+def _levels(steps: Sequence[PreTokenizer], engine: str) -> _Levels:
+    cutting, before, after = _Levels([], [], [])
     to_bytes = False
     for number, step in enumerate(steps):
         try:
             if isinstance(step, ByteLevel):
-                _check_byte_level(step, number, to_bytes)
+                if to_bytes:
+                    raise UnsupportedTokenizer(
+                        "a second ByteLevel step, which would spell the text twice"
+                    )
                 to_bytes = True
+                if step.add_prefix_space:
+                    cutting, before = before, []
                 before += [level_of(step, engine)] if step.use_regex else []
             elif to_bytes:
                 after.append(level_of(step, engine, byte_alphabet()))
@@ -106,14 +134,7 @@ def _levels(steps: Sequence[PreTokenizer], engine: str) -> tuple[list[Level], li
                 before.append(level_of(step, engine))
         except UnsupportedTokenizer as error:
             raise UnsupportedTokenizer(f"pre_tokenizer step {number}: {error}") from None
-    return before, after
-
-
-def _check_byte_level(step: ByteLevel, number: int, to_bytes: bool) -> None:
-    if to_bytes:
-        raise UnsupportedTokenizer("a second ByteLevel step, which would spell the text twice")
-    if step.add_prefix_space and number > 0:
-        raise UnsupportedTokenizer("ByteLevel with add_prefix_space after another step")
+    return _Levels(cutting, before, after)
 
 
 # --- all levels over common classes ---------------------------------------------------------------

@@ -39,6 +39,25 @@ def _automaton(pattern: str, is_regex: bool) -> Automaton:
     return lay_out(join_levels([level], []), marks_empty=True)
 
 
+def find_marks(automaton: Automaton, text: bytes) -> tuple[NDArray[np.int64], int]:
+    """Return the places with a cut, as the kernel writes them, and the row at the end.
+
+    `text` is not empty.
+    """
+    padded = np.frombuffer(text + bytes(MARGIN), np.uint8)
+    outlooks = np.empty(len(text) // STRIDE + 3, np.uint32)
+    work = np.empty((2, STRIDE + MARGIN), np.uint16)
+    flow, marks = np.zeros(N_FLOW, np.int64), np.empty(STRIDE, np.int64)
+    no_marks = np.zeros(0, np.uint8)
+    finder = Finder(automaton, Walk(work[0], work[1], no_marks, outlooks), flow)
+    addresses, kernel = addresses_of(finder), function("find_marks")
+    found = []
+    for pos in range(0, len(text), STRIDE):
+        count = kernel(addresses.ctypes.data, padded.ctypes.data, pos, len(text), marks.ctypes.data)
+        found.append(marks[:count].copy())
+    return np.concatenate(found), int(flow[FLOW_ROW])
+
+
 class Pattern:
     """A regex, or a literal string, that can be searched for. Safe for any number of threads.
 
@@ -56,7 +75,7 @@ class Pattern:
         """
         if not text:
             return np.empty((0, 2), np.int64)
-        marks, row = self._marks(text)
+        marks, row = find_marks(self._automaton, text)
         places, what = marks >> 2, marks & 3
         ends = self._automaton.ends[row >> int(self._automaton.shape[COLUMN_BITS])]
         starts = np.append(0, places[:-1])
@@ -70,20 +89,3 @@ class Pattern:
             spans.append(np.array([[len(text), len(text)]]))
         found = np.concatenate(spans)
         return found[np.lexsort((found[:, 1], found[:, 0]))]
-
-    def _marks(self, text: bytes) -> tuple[NDArray[np.int64], int]:
-        """Return the places with a cut, as find_marks writes them, and the row at the end."""
-        padded = np.frombuffer(text + bytes(MARGIN), np.uint8)
-        outlooks = np.empty(len(text) // STRIDE + 3, np.uint32)
-        work = np.empty((2, STRIDE + MARGIN), np.uint16)
-        flow, marks = np.zeros(N_FLOW, np.int64), np.empty(STRIDE, np.int64)
-        no_marks = np.zeros(0, np.uint8)
-        finder = Finder(self._automaton, Walk(work[0], work[1], no_marks, outlooks), flow)
-        addresses, find_marks = addresses_of(finder), function("find_marks")
-        found = []
-        for pos in range(0, len(text), STRIDE):
-            count = find_marks(
-                addresses.ctypes.data, padded.ctypes.data, pos, len(text), marks.ctypes.data
-            )
-            found.append(marks[:count].copy())
-        return np.concatenate(found), int(flow[FLOW_ROW])

@@ -182,8 +182,9 @@ class Counter:
         """Return documents as the scan sees them, and how many bytes of such came before."""
         starts = [0, *ends[:-1].tolist()]
         rows = [
-            self._preparation.alter(text[start:end].tobytes())
+            piece
             for start, end in zip(starts, ends.tolist(), strict=True)
+            for piece in self._preparation.alter(text[start:end].tobytes())
         ]
         block, base = documents(rows), self._n_prepared
         self._n_prepared += block.text.size

@@ -148,7 +148,7 @@ class RandomDocuments:
         steps = [self.pre_tokenizer() for _ in range(self.rng.choice([0, 0, 1, 1, 1, 2, 3]))]
         byte_level = {
             **BYTE_LEVEL,
-            "add_prefix_space": self.chance(0.25 if not steps else 0.05),
+            "add_prefix_space": self.chance(0.25),
             "use_regex": self.chance(0.5 if not steps else 0.3),
         }
         at = len(steps) if self.chance(0.75) else self.rng.randrange(len(steps) + 1)
