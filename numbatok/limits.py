@@ -21,6 +21,7 @@ MAX_PREPENDED = 1_000_000  # bytes
 def check_limits(spec: TokenizerSpec) -> None:
     """Refuse a tokenizer by the name of what is not possible. Errors: UnsupportedTokenizer."""
     check_ids(spec)
+    check_template(spec)
     check_sizes(spec)
     check_replacements(spec)
     check_added_tokens(spec)
@@ -36,6 +37,21 @@ def check_ids(spec: TokenizerSpec) -> None:
     largest = max(spec.model.tokens.values(), default=0)
     if largest > MAX_ID:
         raise UnsupportedTokenizer(f"vocabulary: id {largest} above {MAX_ID}")
+
+
+def check_template(spec: TokenizerSpec) -> None:
+    """Refuse a template for one text that has it twice, or not at all.
+
+    tokenizers 0.23.3 then repeats or drops the ids of every text, even where no special tokens are
+    asked for.
+    """
+    parts = spec.template.single if spec.template is not None else ()
+    count = sum(part.text is not None for part in parts)
+    if spec.template is not None and count != 1:
+        raise UnsupportedTokenizer(
+            f"post_processor: its template for one text has the text {count} times, supported is "
+            "once; Hugging Face's library gives its ids as often, without special tokens too"
+        )
 
 
 def check_sizes(spec: TokenizerSpec) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from numbatok.character_classes import byte_alphabet
 from numbatok.compile import spelled_bytes
-from numbatok.errors import InvalidType, UnknownIdError, UnsupportedTokenizer
+from numbatok.errors import InvalidType, UnknownIdError
 from numbatok.spec import BpeModel, TemplatePart, TokenizerSpec
 from numbatok.spec_json import to_json
 from numbatok.tables import ADDED, EMPTY_PAIR, OPAQUE, RANK_BITS, SYMBOL_BITS, TOKEN, U32, Tables
@@ -139,16 +139,8 @@ class Vocabulary:
         return dataclasses.replace(self._spec, model=whole)
 
     def template_ids(self) -> tuple[U32, U32]:
-        """Return the ids that the template puts before and after a text.
-
-        Errors: UnsupportedTokenizer if the template has the text twice, or not at all.
-        """
+        """Return the ids that the template puts before and after a text."""
         parts = self._spec.template.single if self._spec.template else (TemplatePart(text="A"),)
-        if [part.text for part in parts if part.text is not None] != ["A"]:
-            raise UnsupportedTokenizer(
-                "post_processor: a template for one text has it once; here it does not, so "
-                "template=True cannot be used"
-            )
         at = next(k for k, part in enumerate(parts) if part.text is not None)
         before, after = (
             [number for part in side for number in part.ids] for side in (parts[:at], parts[at:])
@@ -159,7 +151,7 @@ class Vocabulary:
         """Return the ids of a pair of texts in its template, and the type id of each."""
         plain = (TemplatePart(text="A"), TemplatePart(text="B", type_id=1))
         texts = {"A": first, "B": second}
-        ids, types = [], []
+        ids, types = [first[:0]], [first[:0]]  # a template may be empty
         for part in self._spec.template.pair if self._spec.template else plain:
             ids.append(np.array(part.ids, np.uint32) if part.text is None else texts[part.text])
             types.append(np.full(len(ids[-1]), part.type_id, np.uint32))

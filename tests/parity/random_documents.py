@@ -270,8 +270,8 @@ class RandomDocuments:
         special = {"<s>": [3], "</s>": [4], "both": [5, 6]}
         return {
             "type": "TemplateProcessing",
-            "single": texts("A"),
-            "pair": texts("A", "B"),
+            "single": texts(*("A" if self.chance(0.95) else self.rng.choice(["", "AA"]))),
+            "pair": texts(*("AB" if self.chance(0.8) else self.rng.choice(["", "A", "BA", "ABA"]))),
             "special_tokens": {
                 name: {"id": name, "ids": ids, "tokens": [name] * len(ids)}
                 for name, ids in special.items()

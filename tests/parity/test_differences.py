@@ -77,3 +77,38 @@ def test_words_with_bytes_that_have_no_token():
         vocab["<unk>"] = 299
         compare(document(**fields, model_ignore_merges=True, model_unk_token=unk), *texts)
         compare(document(**fields, model_ignore_merges=False, model_unk_token=unk), *texts)
+
+
+def template(single, pair):
+    """Return a template whose parts are texts, and ids 3 where there is a dot."""
+    special = {"s": {"id": "s", "ids": [3], "tokens": [ALPHABET[3]]}}
+    single, pair = (
+        [
+            {"SpecialToken": {"id": "s", "type_id": 0}}
+            if name == "."
+            else {"Sequence": {"id": name, "type_id": number}}
+            for number, name in enumerate(side)
+        ]
+        for side in (single, pair)
+    )
+    fields = {"single": single, "pair": pair, "special_tokens": special}
+    return {"type": "TemplateProcessing", **fields}
+
+
+@pytest.mark.parametrize("single", ["AA", ".A.A", ".", ""])
+def test_a_template_with_a_text_twice_or_never_is_refused(single):
+    value = document(post_processor=template(single, "AB"))
+    repeated = hugging_face(value).encode("ab", add_special_tokens=False).ids
+    assert repeated == [256] * single.count("A")
+    with pytest.raises(UnsupportedTokenizer, match=f"has the text {single.count('A')} times"):
+        _from_spec(read(value))
+
+
+@pytest.mark.parametrize("pair", ["AB", "BA", ".B.A.B", "A", ".", "", "AAB"])
+def test_a_template_of_a_pair_may_have_texts_anywhere(pair):
+    value = document(post_processor=template(".A", pair))
+    ours, theirs = _from_spec(read(value)), hugging_face(value)
+    for texts in [("ab", "cab"), ("", "a"), ("", "")]:
+        ids, types = ours.encode_pair(*texts)
+        expected = theirs.encode(*texts)
+        assert (ids.tolist(), types.tolist()) == (expected.ids, expected.type_ids)
