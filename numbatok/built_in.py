@@ -119,10 +119,10 @@ def str_layout() -> StrLayout | None:
 
 def _are_flags(shift: int, samples: dict[int, str]) -> bool:
     """Tell whether a str has the bytes of a unit there, then 1 for compact, then 1 for ASCII."""
-    flags = {width: word(id(3 * character) + FLAGS) for width, character in samples.items()}
-    ascii_flags = word(id(3 * chr(0x61)) + FLAGS)
-    return ascii_flags >> shift & 31 == 0b11001 and all(
-        found >> shift & 31 == 0b01000 | width for width, found in flags.items()
+    wanted = {0b01000 | width: character for width, character in samples.items()}
+    wanted[0b11001] = chr(0x61)
+    return all(
+        word(id(character) + FLAGS) >> shift & 31 == flags for flags, character in wanted.items()
     )
 
 
