@@ -177,3 +177,23 @@ def test_without_the_function_every_call_goes_the_general_way(gpt2, monkeypatch)
     assert other._small_call(other._policies.get("raise"), "Hello") is None
     for text in texts(200, seed=2):
         assert other.encode(text).tolist() == gpt2.encode(text).tolist()
+
+
+def test_a_str_is_kept_as_utf8_from_the_second_call_on(gpt2):
+    if built_in.str_layout() is None:
+        pytest.skip("a str is laid out otherwise here")
+    text = "".join(["日本 é "] * 20)
+    size, expected = sys.getsizeof(text), general(gpt2, text).tolist()
+    seen = []
+    for _ in range(4):
+        assert gpt2.encode(text).tolist() == expected
+        seen.append(sys.getsizeof(text) > size)
+    assert seen == [False, True, True, True]
+
+
+@pytest.mark.parametrize("character", ["é", "日", "😀"])
+def test_texts_as_long_as_a_short_one_may_be(gpt2, character):
+    width = len(character.encode())
+    for n in (SMALL_TEXT // width - 1, SMALL_TEXT // width + 1, SMALL_TEXT, SMALL_TEXT + 1):
+        text = character * n
+        assert gpt2.encode(text).tolist() == general(gpt2, text).tolist()

@@ -182,3 +182,22 @@ def test_highest_bit_and_natural():
     for bit in range(64):
         assert bit == highest(u64(1 << bit)) == vector.highest_bit.plain(u64(1 << bit))
     assert natural(7) == vector.natural.plain(7) == 7
+
+
+@pytest.mark.parametrize(
+    "dtype, most", [(np.uint8, 256), (np.uint16, 1 << 16), (np.uint32, 0x110000)]
+)
+def test_code_units_to_utf8(dtype, most):
+    narrow, write = compiled(vector.narrow_ascii), compiled(vector.write_characters)
+    for share in (0.0, 0.05, 0.5, 1.0):
+        for _ in range(100):
+            units = rng.integers(0, 128, 64).astype(dtype)
+            wide = rng.random(64) < share
+            units[wide] = rng.integers(0, most, int(wide.sum())).astype(dtype)
+            found, wanted = np.zeros(200, np.uint8), np.zeros(200, np.uint8)
+            count = narrow(units, i64(7), found, i64(3))
+            assert count == vector.narrow_ascii.plain(units, 7, wanted, 3)
+            assert (found[: 3 + count] == wanted[: 3 + count]).all()
+            size = write(units, i64(9), found, i64(5))
+            assert size == vector.write_characters.plain(units, 9, wanted, 5)
+            assert (found[5 : 5 + size] == wanted[5 : 5 + max(size, 0)]).all() or size < 0
