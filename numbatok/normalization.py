@@ -163,11 +163,16 @@ class StretchStep:
         self._classes = two_stages(kinds, np.zeros(256, np.uint8))
         self._addresses = addresses_of(self._classes)
         self.address = int(self._addresses.ctypes.data)
-        self._change = lru_cache(maxsize=1 << 16)(change)
+
+        def change_bytes(stretch: bytes) -> bytes:
+            changed = change(stretch.decode("utf-8", "surrogateescape"))
+            return changed.encode("utf-8", "surrogateescape")
+
+        self._change = lru_cache(maxsize=1 << 16)(change_bytes)
 
     def finds_change(self, text: U8) -> bool:
         """Tell whether there is a stretch that may change."""
-        return self._find(text, 0) is not None
+        return next(self._places(text), None) is not None
 
     def __call__(self, text: bytes) -> bytes:
         """Return the text with every stretch changed."""
@@ -179,18 +184,16 @@ class StretchStep:
 
     def stretches(self, text: bytes) -> Iterator[tuple[int, int, bytes]]:
         """Yield start and end of each stretch that may change, and what it becomes."""
-        content, done = np.frombuffer(text, np.uint8), 0
-        while (stretch := self._find(content, done)) is not None:
-            start, done = stretch
-            changed = self._change(text[start:done].decode("utf-8", "surrogateescape"))
-            yield start, done, changed.encode("utf-8", "surrogateescape")
+        for start, end in self._places(np.frombuffer(text, np.uint8)):
+            yield start, end, self._change(text[start:end])
 
-    def _find(self, text: U8, start: int) -> tuple[int, int] | None:
-        stretch = np.empty(2, np.int64)
-        found = function("find_change")(
-            self.address, text.ctypes.data, start, text.size, stretch.ctypes.data
-        )
-        return (int(stretch[0]), int(stretch[1])) if found else None
+    def _places(self, text: U8) -> Iterator[tuple[int, int]]:
+        """Yield start and end of each stretch."""
+        stretch, done, find_change = np.empty(2, np.int64), 0, function("find_change")
+        address, size, stretch_address = text.ctypes.data, text.size, stretch.ctypes.data
+        while find_change(self.address, address, done, size, stretch_address):
+            start, done = stretch.tolist()
+            yield start, done
 
 
 # --- Unicode forms --------------------------------------------------------------------------------

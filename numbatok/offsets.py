@@ -121,7 +121,7 @@ class OffsetEncoder:
         return _spans_of_columns(columns or [np.zeros(0, np.int64)] * 4)
 
     def _spans_of_piece(self, piece: AlignedPiece, policy: Policy, first_word: int) -> Spans:
-        plain, n_bytes = policy.without_search(), len(piece.text)
+        plain, n_bytes = policy.without_search, len(piece.text)
         text, ends = np.frombuffer(piece.text, np.uint8), np.array([n_bytes], np.int64)
         job = self.encoder.run(text, ends, plain)
         assert job.ids is not None

@@ -102,7 +102,7 @@ def encode(
         job = Job(text, ends)
         job.refuse(prepared)
         return job
-    quiet = policy.without_search()
+    quiet = policy.without_search
     job = _encode(
         encoder, prepared.text, prepared.ends, quiet, (), counting, on_progress, limit,
         prepared.after, room,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, Union
 
 import numpy as np
@@ -34,8 +35,9 @@ class Policy:
     actions: U8  # the same for the driver; empty if it need not search
     ill_formed: U8  # [256] classes
 
+    @cached_property
     def without_search(self) -> Policy:
-        """Return the policy for texts in which the added tokens are found already."""
+        """The policy for texts in which the added tokens are found already."""
         return replace(self, actions=self.actions[:0])
 
 

@@ -9,6 +9,7 @@ encodes (`is_direct`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -65,6 +66,8 @@ class Preparation:
         step = prefixing_step(spec.pre_tokenizers)
         self._prefix_space, self._cuts = step >= 0, step > 0
         self._always = self._prefix_space or overlap(spec.added_tokens)
+        self._raw_first = _any_of(tables.raw_added.first_bytes)
+        self._first = _any_of(tables.added.first_bytes)
 
     def is_idle(self) -> bool:
         """Tell whether no text ever needs to be prepared."""
@@ -73,6 +76,13 @@ class Preparation:
     def form_addresses(self) -> list[int] | None:
         """Return what tells short calls which texts they can take as they are; None: no text."""
         return None if self._always else self._normalization.form_addresses()
+
+    def ready(self, data: bytes) -> bytes | None:
+        """Return a text as the scan sees it, if it is one piece and surely has no added token."""
+        if self._cuts or self._raw_first.search(data):
+            return None
+        text = self._normalization.apply(data)
+        return None if self._first.search(text) else self._prefixed(text)
 
     def alter(self, data: bytes, policy: Policy | None = None) -> list[bytes]:
         """Return a text without added tokens as the scan sees it: normalized, with its spaces.
@@ -197,6 +207,12 @@ def find_all(data: bytes, added: AddedTokens, actions: U8) -> Iterator[tuple[int
         )
         triples = found[: 3 * count].tolist()
         yield from zip(triples[::3], triples[1::3], triples[2::3], strict=True)
+
+
+def _any_of(first_bytes: U8) -> re.Pattern[bytes]:
+    """Return a regex that finds any byte that is marked in a table."""
+    marked = np.flatnonzero(first_bytes).astype(np.uint8).tobytes()
+    return re.compile(b"[" + re.escape(marked) + b"]" if marked else b"(?!)")
 
 
 def overlap(tokens: Sequence[AddedToken]) -> bool:

@@ -26,6 +26,7 @@ from numbatok.tables import (
     MEMO_FULL,
     N_FORMS,
     U32,
+    UNFIT,
 )
 
 SMALL_TEXT = 1 << 14  # bytes that are encoded with the lock held: 0.4 ms at the slowest
@@ -63,6 +64,8 @@ class SmallCalls:
 
     def again(self, policy: Policy, text: Any) -> U32 | None:
         """Prepare for a policy, make room in the memo, and return the ids or None."""
+        if self._policy is policy and self._frame[CALL_WHY] == UNFIT:
+            return None  # whatever thread it was that could not: the general way is always right
         with self._key() as has_key:
             if not has_key:  # another thread is at it
                 return None

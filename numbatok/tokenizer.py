@@ -120,6 +120,8 @@ class Tokenizer:
             ids = self._small_call(policy, text)
             if ids is None:
                 ids = self._encoder.small_calls.again(policy, text)
+            if ids is None:
+                ids = self._encoder.encode_prepared(policy, text)
         if ids is None:
             ids = self._encode_one(to_array(text, invalid), policy)
         return self._with_template(ids) if template else ids

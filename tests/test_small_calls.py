@@ -197,3 +197,65 @@ def test_texts_as_long_as_a_short_one_may_be(gpt2, character):
     for n in (SMALL_TEXT // width - 1, SMALL_TEXT // width + 1, SMALL_TEXT, SMALL_TEXT + 1):
         text = character * n
         assert gpt2.encode(text).tolist() == general(gpt2, text).tolist()
+
+
+def prepared(**changes):
+    from numbatok.tokenizer import _from_spec
+    from tests.formats.documents import BYTE_LEVEL, added, document, read
+
+    tokens = [added("<s>", 258, special=True), added("ﬁ", 259, normalized=True)]
+    fields = {"added_tokens": tokens, "pre_tokenizer": {**BYTE_LEVEL, "add_prefix_space": True}}
+    return _from_spec(read(document(**{**fields, **changes})))
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD", "Lowercase", None])
+def test_texts_that_are_prepared_have_the_ids_of_the_general_way(form, monkeypatch):
+    tokenizer = prepared(normalizer=form and {"type": form})
+    quick, calls = tokenizer._encoder.encode_prepared, []
+    monkeypatch.setattr(
+        tokenizer._encoder, "encode_prepared", lambda *of: calls.append(quick(*of)) or calls[-1]
+    )
+    made = texts(800, seed=1)
+    made += [text + extra for text in made[:150] for extra in ("<s>", "\uff1cs\uff1e", "fi")]
+    for text in made:
+        for special in ("plain", "recognize"):
+            ids = tokenizer.encode(text, special)
+            assert ids.tolist() == general(tokenizer, text, special).tolist(), text
+            assert ids.flags.owndata
+    n_quick = sum(ids is not None for ids in calls)
+    print(f"{2 * len(made):,} texts compared, {n_quick:,} of them prepared for the quick way")
+    assert n_quick > 300
+    assert n_quick < len(calls)
+
+
+def test_special_tokens_and_other_arguments_of_prepared_texts_are_refused_as_ever():
+    tokenizer = prepared(normalizer={"type": "NFKC"})
+    with pytest.raises(SpecialTokenError, match="'<s>' at byte 3"):
+        tokenizer.encode("é <s>")
+    made = "\uff1cs>"  # becomes one, but a raw token is searched before normalization
+    assert tokenizer.encode(made).tolist() == general(tokenizer, made).tolist() == [32, 60, 115, 62]
+    with pytest.raises(InvalidType):
+        tokenizer.encode(7)
+    assert tokenizer.encode("e\ud800").tolist() == tokenizer.encode("e\ufffd").tolist()
+    assert tokenizer.encode(b"e\xff").tolist() == general(tokenizer, b"e\xff").tolist()
+    long = "é" * SMALL_TEXT
+    assert tokenizer.encode(long).tolist() == general(tokenizer, long).tolist()
+    tokenizer.forget()
+    assert tokenizer.encode("é").tolist() == general(tokenizer, "é").tolist()
+
+
+def test_threads_may_prepare_texts_at_once():
+    tokenizer, made = prepared(normalizer={"type": "NFC"}), texts(400, seed=2)
+    expected = [general(tokenizer, text).tolist() for text in made]
+    found = [[], [], []]
+
+    def run(rows):
+        for special in ("plain", "raise"):
+            rows += [tokenizer.encode(text, special).tolist() for text in made]
+
+    threads = [threading.Thread(target=run, args=(rows,)) for rows in found]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected + expected] * 3
