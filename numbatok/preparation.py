@@ -81,8 +81,8 @@ class Preparation:
         """Return a text as the scan sees it, if it is one piece and surely has no added token."""
         if self._cuts or self._raw_first.search(data):
             return None
-        text = self._normalization.apply(data)
-        return None if self._first.search(text) else self._prefixed(text)
+        text = self._prefixed(self._normalization.apply(data))
+        return None if self._first.search(text) else text
 
     def alter(self, data: bytes, policy: Policy | None = None) -> list[bytes]:
         """Return a text without added tokens as the scan sees it: normalized, with its spaces.

@@ -112,3 +112,10 @@ def test_a_template_of_a_pair_may_have_texts_anywhere(pair):
         ids, types = ours.encode_pair(*texts)
         expected = theirs.encode(*texts)
         assert (ids.tolist(), types.tolist()) == (expected.ids, expected.type_ids)
+
+
+def test_a_prefix_space_is_no_added_token():
+    """It is put there after the search, also where the text goes the quick way."""
+    space = {"added_tokens": [added(" ", 258, normalized=True, single_word=True)]}
+    value = document(**space, pre_tokenizer={**WHOLE, "add_prefix_space": True})
+    compare(value, "\t\tab", "ab", "\u3000 ab", "ab ", "")
