@@ -19,6 +19,7 @@ from operator import add, itemgetter
 
 import numpy as np
 
+from numbatok.aside import Aside
 from numbatok.character_classes import byte_alphabet, two_stages
 from numbatok.errors import UnsupportedTokenizer
 from numbatok.limits import check_limits
@@ -70,6 +71,7 @@ NO_AUTOMATON = Automaton(
     np.zeros(0, np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint16),
     np.zeros(0, np.uint32), np.zeros(0, np.uint8), np.zeros(N_SHAPE, np.int64),
 )  # fmt: skip
+NO_VOCABULARY = Vocabulary(np.zeros(1, np.int64), np.zeros(0, np.uint8), np.zeros(0, np.uint8))
 MAX_LATE_WORK = 1_000_000_000  # sum of squares of token lengths: about 3 s
 LONGEST_WORD = 4096  # merging gives longer ones as well; runs of a byte make tokens of megabytes
 KEY_BYTES = 15  # a longer word is in the table of long words
@@ -113,14 +115,18 @@ def build_tables(spec: TokenizerSpec) -> Tables:
             sum(len(t) for t in model.tokens if len(t) > KEY_BYTES) + 64, np.uint8
         ),
         **build_searches(spec),
-        vocabulary=build_vocabulary(spec),
+        vocabulary=NO_VOCABULARY,
         merge_ids=build_merge_ids(model),
     )
     longest = max(map(len, model.tokens), default=0)
     state = ThreadState(tables, longest=longest)
-    learn_merges(model, state, tables.merges)
-    learn_words(model, state)
-    return tables
+    learning = Aside(lambda: learn_merges(model, state, tables.merges))
+    try:
+        vocabulary, words, ids = build_vocabulary(spec), *words_of(model)
+    finally:
+        learning.result()
+    learn_words(words, ids, model.ignore_merges, state)
+    return tables._replace(vocabulary=vocabulary)
 
 
 def build_automaton(pattern: Pattern) -> Automaton:
@@ -300,21 +306,25 @@ def empty_long_words(model: BpeModel) -> U64:
     return aligned_zeros(4 * max(4, 2 * n_long), np.uint64)
 
 
-def learn_words(model: BpeModel, state: ThreadState) -> None:
+def words_of(model: BpeModel) -> tuple[Words, U32]:
+    """Return the tokens that are words, in the order of their ids, and their ids."""
+    tokens = list(model.tokens)
+    lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
+    ids = np.fromiter(model.tokens.values(), np.uint32, len(tokens))
+    order = np.argsort(ids)
+    most = lengths.max(initial=0) if model.ignore_merges else LONGEST_WORD
+    order = order[(lengths[order] > 0) & (lengths[order] <= most)]
+    return Words.join([tokens[k] for k in order.tolist()]), ids[order]
+
+
+def learn_words(words: Words, ids: U32, ignore_merges: bool, state: ThreadState) -> None:
     """Fill the words tables with the vocabulary, valued by running the merge.
 
     With ignore_merges, a pretoken that is a token is that token whatever merging would give.
     """
-    ranked = sorted(
-        (i, token)
-        for token, i in model.tokens.items()
-        if token and (model.ignore_merges or len(token) <= LONGEST_WORD)
-    )
-    words = Words.join([token for _, token in ranked])
-    ids = np.fromiter((i for i, _ in ranked), np.uint32, len(ranked))
     function("build_words")(
         state.address, words.text.ctypes.data, words.ends.ctypes.data, ids.ctypes.data,
-        len(ranked), int(model.ignore_merges),
+        len(ids), int(ignore_merges),
     )  # fmt: skip
 
 
@@ -394,16 +404,17 @@ def trie_slots(children: dict[tuple[int, int], int]) -> U64:
 
 def build_vocabulary(spec: TokenizerSpec) -> Vocabulary:
     """Lay out the bytes of every id; an added token's string stands for its id."""
-    tokens = {number: (token, TOKEN) for token, number in spec.model.tokens.items()}
-    tokens.update({number: (s.encode(), OPAQUE) for s, number in spec.model.opaque.items()})
-    for added in spec.added_tokens:
-        _, kind = tokens.get(added.id, (b"", 0))
-        kind |= ADDED | SPECIAL if added.special else ADDED
-        tokens[added.id] = (added.content.encode(), kind)
-    numbers = sorted(tokens)
-    words = Words.join([tokens[i][0] for i in numbers])
+    model = spec.model
+    contents = dict(zip(model.tokens.values(), model.tokens, strict=True))
+    contents.update((number, content.encode()) for content, number in model.opaque.items())
+    contents.update((added.id, added.content.encode()) for added in spec.added_tokens)
+    numbers = sorted(contents)
+    words = Words.join(list(map(contents.__getitem__, numbers)))
     n_ids = numbers[-1] + 1 if numbers else 0
     starts, kinds = np.zeros(n_ids + 1, np.int64), np.zeros(n_ids, np.uint8)
     starts[1:][numbers] = np.diff(words.ends)
-    kinds[numbers] = [tokens[i][1] for i in numbers]
+    kinds[list(model.tokens.values())] = TOKEN
+    kinds[list(model.opaque.values())] = OPAQUE
+    for added in spec.added_tokens:
+        kinds[added.id] |= ADDED | SPECIAL if added.special else ADDED
     return Vocabulary(np.cumsum(starts, out=starts), words.text, kinds)

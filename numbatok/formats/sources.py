@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from numbatok.aside import Aside
 from numbatok.cache import cache_directory, write_atomically
 from numbatok.errors import InvalidTokenizerFile
 from numbatok.formats.strict_json import MAX_BYTES, paused_collection
@@ -53,12 +54,20 @@ class Located:
             OSError: a file cannot be read any more.
         """
         contents = {role: read_file(path) for role, path in self.files}
-        hashes = {role: hashlib.sha256(data).hexdigest() for role, data in contents.items()}
-        options = (self.pattern, self.special_tokens, self.encoding)
-        if digest_of(self.kind, hashes, *options) != self.digest:
-            raise InvalidTokenizerFile(f"{self.description} has changed since; load it again.")
+        digest = Aside(lambda: self._digest_of(contents))
         with paused_collection():
-            return _READERS[self.kind](self, contents)
+            try:
+                spec = _READERS[self.kind](self, contents)
+            finally:
+                if digest.result() != self.digest:
+                    raise InvalidTokenizerFile(
+                        f"{self.description} has changed since; load it again."
+                    )
+        return spec
+
+    def _digest_of(self, contents: Contents) -> str:
+        hashes = {role: hashlib.sha256(data).hexdigest() for role, data in contents.items()}
+        return digest_of(self.kind, hashes, self.pattern, self.special_tokens, self.encoding)
 
     def path(self, role: str) -> str:
         """Return the path of a role, for messages."""
