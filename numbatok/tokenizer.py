@@ -29,6 +29,7 @@ from numbatok.policy import (
 from numbatok.preparation import Preparation
 from numbatok.spec import TokenizerSpec
 from numbatok.tables import U8, U32, Tables
+from numbatok.truncation import cut_between_characters, halve
 from numbatok.utf8 import to_array
 from numbatok.vocabulary import Vocabulary
 
@@ -268,19 +269,14 @@ class Tokenizer:
         """Return the bytes of the first or last `limit` ids, less a character cut in two.
 
         What is left may encode otherwise than in its place: the caller counts again. It is shorter
-        each time, because the ids left out had bytes.
+        each time, because the ids left out had bytes. Where the ids have other bytes than the text
+        (it is normalized, gets a space, has unknown or dropped bytes), by halving.
         """
-        ids = self.encode(data, special, invalid=invalid)
-        kept = ids[:limit] if side == "right" else ids[len(ids) - limit :]
-        size = int(self._decoder.lengths[kept].sum())
-        if side == "right":
-            while 0 < size < len(data) and data[size] & 0xC0 == 0x80 and _inside(data, size):
-                size -= 1
-            return data[:size]
-        start = len(data) - size
-        while 0 < start < len(data) and data[start] & 0xC0 == 0x80 and _inside(data, start):
-            start += 1
-        return data[start:]
+        sizes = self._decoder.lengths[self.encode(data, special, invalid=invalid)]
+        if int(sizes.sum()) != len(data):
+            return halve(data, lambda part: self.fits(part, limit, special, invalid=invalid), side)
+        kept = sizes[:limit] if side == "right" else sizes[len(sizes) - limit :]
+        return cut_between_characters(data, int(kept.sum()), side)
 
     def _count(self, text: U8, special: Special, invalid: Invalid, limit: int) -> Job:
         policy = self._policies.get(special, invalid)
@@ -523,17 +519,3 @@ def _natural(name: str, value: int) -> int:
 
 def _end(text: U8) -> NDArray[np.int64]:
     return np.array([text.size], np.int64)
-
-
-def _inside(data: bytes, pos: int) -> bool:
-    """Tell whether a well-formed character covers both sides of pos."""
-    for start in range(max(0, pos - 3), pos):
-        if data[start] >= 0xC2:
-            length = 2 + (data[start] >= 0xE0) + (data[start] >= 0xF0)
-            if start + length > pos:
-                try:
-                    data[start : start + length].decode()
-                except UnicodeDecodeError:
-                    continue
-                return True
-    return False
