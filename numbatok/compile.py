@@ -27,6 +27,7 @@ from numbatok.memory import addresses_of, aligned_zeros
 from numbatok.native import function
 from numbatok.normalization import Normalization
 from numbatok.pattern import Pattern, recognize
+from numbatok.premerge import certify
 from numbatok.scratch import ThreadState
 from numbatok.spec import AddedToken, BpeModel, Merges, TokenizerSpec
 from numbatok.tables import (
@@ -192,7 +193,11 @@ def empty_merges(n_merges: int, model: BpeModel) -> MergeRules:
     if missing:
         odd = np.full(256, KNOWN, np.uint8)
         odd[missing], ids[-2] = what_becomes_of_missing(model, missing)
-    return MergeRules(empty_buckets(n_merges), np.full(65536, NO_RANK, np.uint32), ids, odd)
+    return MergeRules(
+        empty_buckets(n_merges), np.full(65536, NO_RANK, np.uint32), ids, odd,
+        before=np.zeros(65536, np.uint32), after=np.zeros(65536, np.uint32),
+        characters=np.zeros(65536, np.uint32),
+    )  # fmt: skip
 
 
 def empty_buckets(n_pairs: int) -> U64:
@@ -239,6 +244,16 @@ def learn_merges(model: BpeModel, state: ThreadState, merges: MergeRules) -> Non
         )  # fmt: skip
     if ranks.min(initial=0) < 0:
         learn_late(words, lefts, ids, ranks, state, in_order)
+    certify(merges, *edges_of_symbols(words, ranks, merges.ids.size - 1))
+
+
+def edges_of_symbols(words: Words, ranks: I64, n_symbols: int) -> tuple[U8, U8]:
+    """Return the first and the last byte of every symbol."""
+    first, last = np.arange(n_symbols).astype(np.uint8), np.arange(n_symbols).astype(np.uint8)
+    learned = np.flatnonzero(ranks >= 0)
+    first[256 + ranks[learned]] = words.text[words.ends[learned]]
+    last[256 + ranks[learned]] = words.text[words.ends[learned + 1] - 1]
+    return first, last
 
 
 def products_of(model: BpeModel) -> tuple[Words, I64, U32]:

@@ -144,6 +144,10 @@ class MergeRules(NamedTuple):
     byte_ranks: U32  # [65536] rank of left byte << 8 | right byte, or NO_RANK
     ids: U32  # [n_symbols + 1] token id of a symbol; the last is NO_SYMBOL's and 0
     odd: U8  # [256] of a byte without a token: DROPPED, UNKNOWN or FUSED; empty if there is none
+    # What kernels/premerge certifies by; all zeros certify nothing beside anything.
+    before: U32  # [65536] least rank of a merge of any symbol ending in a with b, at a << 8 | b
+    after: U32  # [65536] and of a merge of a with any symbol starting with b; NO_RANK if none
+    characters: U32  # [65536] symbol of the three bytes of a code point if it is certain, or 0
 
 
 KNOWN, DROPPED, UNKNOWN, FUSED = range(4)  # UNKNOWN and FUSED: the last symbol but NO_SYMBOL

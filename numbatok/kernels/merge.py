@@ -1,8 +1,9 @@
 """Byte-pair encoding of pretokens of up to 64 bytes: lowest rank first, leftmost on a tie.
 
 All pairs of a pretoken are vectors of rank << 6 | position, whose minimum is the next merge.
-Sixteen pretokens take turns, so that their table look-ups wait side by side: one at a time took
-twice as long for short ones, and five times for those of 16 to 64 bytes.
+What is certain to merge has merged before (see premerge). Sixteen pretokens take turns, so that
+their table look-ups wait side by side: one at a time took twice as long for short ones, and five
+times for those of 16 to 64 bytes.
 """
 
 from __future__ import annotations
@@ -11,24 +12,21 @@ import numpy as np
 
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.pairs import find_rank, home_of_pair, pack_pair
+from numbatok.kernels.premerge import AT_RANKS, AT_SYMBOLS, NO_PAIR, ROW, start_lane
 from numbatok.kernels.spill import pack_spilled, spill_id
-from numbatok.tables import NO_RANK, U64, USED_SPILLED, Batch, Lanes, Memo, MergeRules, Scan
+from numbatok.tables import U64, USED_SPILLED, Batch, Lanes, Memo, MergeRules, Scan
 from numbatok.vector import (
     clear_lowest_bit,
     count_trailing_zeros,
     highest_bit,
     low_bits,
     minimum_of_sixteen,
-    natural,
     popcount,
     prefetch,
 )
 
 ZERO, ONE, HALF = u64(0), u64(1), u64(32)
-N_LANES, ROW = 16, 80  # values of a lane in symbols and in ranks
-AT_SYMBOLS, AT_RANKS = 8, 16  # where position 0 is
-WIDTH = 64  # bytes of the longest pretoken that a lane takes
-NO_PAIR = NO_RANK << 6  # at least this: no pair of a pretoken is left
+N_LANES = 16
 COUNT_SHIFT = u64(29)
 
 
@@ -63,30 +61,6 @@ def merge_new(
                 move_lane(lanes, n_lanes, lane)
         for lane in range(n_lanes):
             rank_new_pairs(lanes, lane, merges)
-
-
-@part
-def start_lane(
-    scan: Scan, batch: Batch, item: int, lane: int, merges: MergeRules, lanes: Lanes
-) -> None:
-    """Put new pretoken `item` into a lane: its bytes are its symbols."""
-    text, starts = scan.window, scan.starts
-    start = natural(i64(starts[batch.new[item]]))
-    length = i64(starts[batch.new[item] + 1]) - start
-    width = (length + 15) & ~15
-    symbols, ranks = lane * ROW + AT_SYMBOLS, lane * ROW + AT_RANKS
-    left = i64(text[start])
-    for position in range(width):
-        right = i64(text[start + position + 1])
-        rank = i64(merges.byte_ranks[left << 8 | right])
-        rank = rank if position + 1 < length else NO_RANK
-        lanes.symbols[symbols + position] = left
-        lanes.ranks[ranks + position] = rank << 6 | position
-        left = right
-    no_symbol = merges.ids.size - 1
-    lanes.symbols[symbols - 1] = lanes.symbols[symbols + WIDTH] = no_symbol
-    lanes.alive[lane] = low_bits(length)
-    lanes.items[lane], lanes.widths[lane] = item, width
 
 
 @part

@@ -1,0 +1,131 @@
+"""What is certain to merge never changes the ids; each test of the certificate is needed."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from numbatok import compile as compile_module
+from numbatok import premerge
+from numbatok.compile import build_tables
+from numbatok.reference import merge_pretoken
+from numbatok.spec import BpeModel, ByteLevel, TokenizerSpec
+from numbatok.tables import NO_RANK
+from numbatok.tokenizer import Tokenizer
+from tests.kernels.test_merge import BYTES
+
+CHARACTERS = ["一", "丁", "万", "á", "a", "b"]
+
+
+def random_model(rng, parts, n_merges, in_order):
+    """Return a vocabulary whose merges start from some bytes; in order, or in any order."""
+    tokens, merges, pool = dict.fromkeys(BYTES), {}, list(parts)
+    for _ in range(n_merges):
+        left, right = rng.choice(pool), rng.choice(pool)
+        if len(left + right) <= 9:
+            merges.setdefault((left, right))
+            if left + right not in tokens:
+                tokens[left + right] = None
+                pool.append(left + right)
+    order = list(merges)
+    if not in_order:
+        rng.shuffle(order)
+    return BpeModel({token: i for i, token in enumerate(tokens)}, tuple(order))
+
+
+def differences(seed, n_models, texts_each, is_utf8, n_letters=(2, 4), n_merges=(3, 24)):
+    """Return how many pretokens were compared, how many differ, how many pairs were certain."""
+    rng, compared, differ, certain = random.Random(seed), 0, 0, 0
+    for number in range(n_models):
+        letters = rng.sample(CHARACTERS if is_utf8 else "abcde", rng.randint(*n_letters))
+        parts = sorted({bytes([byte]) for byte in "".join(letters).encode()})
+        model = random_model(rng, parts, rng.randint(*n_merges), number % 2 == 0)
+        spec = TokenizerSpec(model=model, pre_tokenizers=(ByteLevel(False, False),))
+        tokenizer = Tokenizer(spec, build_tables(spec))
+        certain += int((tokenizer._encoder.tables.merges.byte_ranks < NO_RANK).sum())
+        for _ in range(texts_each):
+            if is_utf8 and rng.random() < 0.8:
+                pretoken = "".join(rng.choices(letters, k=rng.randint(1, 6))).encode()
+            else:
+                pretoken = b"".join(rng.choices(parts, k=rng.randint(2, 14)))
+            found = tokenizer.encode(pretoken).tolist()
+            compared += 1
+            differ += found != list(merge_pretoken(model, pretoken))
+    return compared, differ, certain
+
+
+@pytest.mark.parametrize("is_utf8", [False, True], ids=["letters", "characters"])
+def test_random_vocabularies(is_utf8):
+    compared, differ, certain = differences(11, 150, 60, is_utf8)
+    few = differences(14, 300, 40, is_utf8, (1, 1), (2, 6))
+    print(f"{compared + few[0]} pretokens compared, {certain} pairs of bytes merge")
+    assert compared == 9000 and few[0] == 12_000 and certain > 300
+    assert differ == few[1] == 0
+
+
+def without(name):
+    """Return a mutant of the builder that leaves one test of the certificate out."""
+
+    def spoil(merges, first, last):
+        if name == "product":
+            least, calls = premerge.least_ranks, []
+
+            def blind(places, ranks, size):  # the first two calls are for products
+                calls.append(size)
+                found = least(places, ranks, size)
+                return np.full(size, NO_RANK, np.int64) if len(calls) <= 2 else found
+
+            premerge.least_ranks = blind
+            try:
+                right(merges, first, last)
+            finally:
+                premerge.least_ranks = least
+            return
+        right(merges, first, last)
+        if name == "before":
+            merges.before[:] = NO_RANK
+        elif name == "after":
+            merges.after[:] = NO_RANK
+        elif name == "sides":
+            merges.before[:], merges.after[:] = merges.after.copy(), merges.before.copy()
+
+    right = premerge.certify
+    return spoil
+
+
+@pytest.mark.parametrize("name", ["before", "after", "sides", "product"])
+def test_each_test_of_the_certificate_is_needed(name, monkeypatch):
+    monkeypatch.setattr(compile_module, "certify", without(name))
+    compared, differ, _ = differences(12, 150, 40, False)
+    compared_more, differ_more, _ = differences(13, 100, 40, True)
+    print(f"without {name}: {differ + differ_more} of {compared + compared_more} differ")
+    assert differ + differ_more > 0
+
+
+def test_a_character_is_not_certain_where_another_merge_takes_its_first_bytes(monkeypatch):
+    first, last = "一".encode()[:2], "一".encode()[2:]
+    merges = ((first[:1], first[1:]), (last, first), (first, last))
+    tokens = [*BYTES, first, last + first, first + last]
+    model = BpeModel({token: i for i, token in enumerate(tokens)}, merges)
+    spec = TokenizerSpec(model=model, pre_tokenizers=(ByteLevel(False, False),))
+    code, text = ord("一"), "一一".encode()
+    tokenizer = Tokenizer(spec, build_tables(spec))
+    assert tokenizer._encoder.tables.merges.characters[code] == 0
+    assert tokenizer.encode(text).tolist() == list(merge_pretoken(model, text)) == [256, 257, 128]
+
+    right = premerge.certify
+
+    def spoil(merges, first, last):
+        right(merges, first, last)
+        merges.characters[code] = 256 + 2  # the third merge
+
+    monkeypatch.setattr(compile_module, "certify", spoil)
+    assert Tokenizer(spec, build_tables(spec)).encode(text).tolist() == [258, 258]
+
+
+def test_gpt2_has_many_certain_characters(gpt2):
+    merges = gpt2._encoder.tables.merges
+    assert int((merges.characters > 0).sum()) > 50
+    assert int((merges.before < NO_RANK).sum()) > 1000
