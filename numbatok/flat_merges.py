@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Mapping, Sequence
 
@@ -13,6 +14,7 @@ from numbatok.native import function
 from numbatok.spec import Merges
 
 NO_BYTE = 256
+NO_IDS = array("I")
 
 
 def flat_merges(parts: Sequence[str], tokens: Mapping[bytes, int]) -> Merges | None:
@@ -21,18 +23,49 @@ def flat_merges(parts: Sequence[str], tokens: Mapping[bytes, int]) -> Merges | N
     None if one of them is of a kind that takes a second look: a part outside the byte alphabet,
     a part or a product that is no token, a pair that is there twice.
     """
-    n = len(parts) // 2
     codes = np.frombuffer("".join(parts).encode("utf-16-le"), np.uint16)
     spelled = _bytes_of_codes()[codes]
-    lengths = np.fromiter(map(len, parts), np.uint32, 2 * n)
+    lengths = np.fromiter(map(len, parts), np.uint32, len(parts))
     if spelled.max(initial=0) >= NO_BYTE or lengths.min(initial=1) == 0:
         return None
     text = spelled.astype(np.uint8).tobytes()
-    numbers = _token_numbers(text, lengths, tokens)
+    return numbered(Merges(text, array("I", lengths.tobytes()), NO_IDS), tokens)
+
+
+def numbered(merges: Merges, tokens: Mapping[bytes, int]) -> Merges | None:
+    """Return merges with their ids.
+
+    None if a part or a product is no token, or a pair is there twice.
+    """
+    lengths = np.frombuffer(merges.lengths, np.uint32)
+    numbers = _token_numbers(merges.text, lengths, tokens)
     if numbers is None or _has_twice(numbers[:, 0], numbers[:, 1]):
         return None
     ids = np.fromiter(tokens.values(), np.uint32, len(tokens))[numbers]
-    return Merges(text, array("I", lengths.tobytes()), array("I", ids.tobytes()))
+    return Merges(merges.text, merges.lengths, array("I", ids.tobytes()))
+
+
+def cut_merges(data: bytes, stub: bytes) -> tuple[bytes, Merges] | None:
+    """Return a JSON text with a stub in the place of its first list of merges, and the merges.
+
+    They have no ids yet. None if there is nothing like that, or something odd in it.
+    """
+    begin = re.search(rb'"merges"\s*:\s*\[', data)
+    if begin is None or stub in data:
+        return None
+    content, size = np.frombuffer(data, np.uint8), len(data)
+    spelled, lengths = np.empty(size, np.uint8), np.empty(size // 3 + 2, np.uint32)
+    at, codes = np.array([begin.end(), 0, 0], np.int64), _bytes_of_codes().astype(np.uint32)
+    n = function("read_merge_text")(
+        content.ctypes.data, size, codes.ctypes.data, spelled.ctypes.data, lengths.ctypes.data,
+        at.ctypes.data,
+    )  # fmt: skip
+    if n < 0:
+        return None
+    end, n_bytes, n_parts = at.tolist()
+    counts = array("I", lengths[:n_parts].tobytes())
+    merges = Merges(spelled[:n_bytes].tobytes(), counts, NO_IDS)
+    return data[: begin.end() - 1] + stub + data[end:], merges
 
 
 def _bytes_of_codes() -> NDArray[np.uint16]:

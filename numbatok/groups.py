@@ -32,6 +32,7 @@ GROUPS = {
     "check": {  # and some large files
         "learn_late_merges": Entry(_KERNELS + "late_merges", 5),
         "find_merge_ids": Entry(_KERNELS + "merge_ids", 9),
+        "read_merge_text": Entry(_KERNELS + "merge_text", 6),
     },
     "giant": {
         "giant_end": Entry(_KERNELS + "giant", 5),

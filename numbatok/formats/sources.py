@@ -148,12 +148,12 @@ def _read_gpt2(located: Located, contents: Contents) -> TokenizerSpec:
 
 
 def _read_json(located: Located, contents: Contents) -> TokenizerSpec:
-    from numbatok.formats.strict_json import parse_json
+    from numbatok.formats.json_model import parse_large
     from numbatok.formats.tekken import is_tekken, read_tekken
     from numbatok.formats.tokenizer_json import read_tokenizer_json
 
     file = located.path("file")
-    root = parse_json(contents["file"], file)
+    root = parse_large(contents["file"], file)
     if isinstance(root, dict) and "model" in root:
         return read_tokenizer_json(root, file)
     if is_tekken(root):
