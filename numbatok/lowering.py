@@ -1,8 +1,9 @@
 """Kernels -> LLVM IR by Numba -> object code by llvmlite.
 
 Numba is the front end only: it types the Python source of a group of kernels and emits LLVM IR,
-which is simplified without regard to any CPU (`portable_code`, 0.8 MB of text for the core). From
-it llvmlite makes one object file for the host (`object_code`, about half a second). Wheels carry
+which is optimized without regard to any CPU (`portable_code`, 0.7 MB of text for the core). From
+it llvmlite makes one object file for the host (`object_code`, about half a second); only the loops
+that gain from it are optimized for the CPU first, else the core took 1.4 s. Wheels carry
 the portable code; where it is missing or of other sources, `python -m numbatok.lowering GROUP FILE`
 writes it: the child process that `native` starts, so that the user's own never imports Numba.
 """
@@ -16,25 +17,46 @@ from typing import TYPE_CHECKING, Any
 
 import llvmlite.binding as llvm
 
-from numbatok.groups import GROUPS, Entry
+from numbatok.groups import GROUPS, TUNED, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 LIBRARY_FUNCTIONS = {"memcpy", "memmove", "memset"}
+BOUNDARY = "\n; --- the rest, for any CPU ---\n"
 FAILED = -(1 << 63)  # returned by an entry that raised: an internal error
 
 
 def portable_code(group: str) -> str:
-    """Return the LLVM IR of a group of entries, for any 64-bit little-endian CPU."""
+    """Return the LLVM IR of a group of entries, for any 64-bit little-endian CPU.
+
+    Two modules, BOUNDARY between them: what `object_code` optimizes for the CPU, and the rest.
+    """
+    entries = GROUPS[group]
     with _front_end():
-        libraries: dict[Any, None] = {}
-        module = llvm.parse_assembly("")
-        for name, entry in GROUPS[group].items():
-            module.link_in(llvm.parse_assembly(_entry_code(name, entry, libraries)))
-        for library in libraries:
-            module.link_in(llvm.parse_assembly(library.get_llvm_str()))
-    _make_internal(module, GROUPS[group])
+        compiled = [_compiled(name, entry) for name, entry in entries.items()]
+        code = "".join(
+            _c_function(name, result.fndesc.mangled_name, entries[name].n_arguments)
+            for name, result in zip(entries, compiled, strict=True)
+        )
+        libraries = _reached([result.library for result in compiled], ())
+        if group not in TUNED:
+            return _module(libraries, entries, code)
+        tuned = [library for library in libraries if library.name in TUNED[group]]
+        unknown = set(TUNED[group]) - {library.name for library in tuned}
+        if unknown:
+            raise LookupError(f"no kernels of {group!r} to be tuned: {sorted(unknown)}")
+        names = [function.name for library in tuned for function in library.get_defined_functions()]
+        rest = _reached([result.library for result in compiled], tuned)
+        return _module(_reached(tuned, ()), names) + BOUNDARY + _module(rest, entries, code)
+
+
+def _module(libraries: Iterable[Any], kept: Collection[str], code: str = "") -> str:
+    """Return the simplified code of libraries, of which only the functions `kept` are seen."""
+    module = llvm.parse_assembly(code)
+    for library in libraries:
+        module.link_in(llvm.parse_assembly(library.get_llvm_str()))
+    _make_internal(module, kept)
     _simplify(module)
     lines = str(module).splitlines(keepends=True)
     named = ("target datalayout", "target triple", "source_filename", "; ModuleID")
@@ -79,37 +101,39 @@ def _front_end() -> Iterator[None]:
 
 
 def _simplify(module: Any) -> None:
-    """Inline and simplify, twentyfold, with nothing that depends on the CPU's vectors."""
+    """Inline and optimize, with nothing that depends on the CPU's vectors."""
     llvm.initialize_native_target()
     machine = llvm.Target.from_default_triple().create_target_machine(cpu="", features="", opt=1)
     module.data_layout = str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
 
 
-def _entry_code(name: str, entry: Entry, libraries: dict[Any, None]) -> str:
-    """Return the code of a C function around an entry; add the libraries that it needs."""
+def _compiled(name: str, entry: Entry) -> Any:
+    """Return what Numba makes of an entry."""
     from numba import types
 
     dispatcher = getattr(importlib.import_module(entry.module), name)
-    n_arguments = entry.n_arguments
-    signature = (types.int64,) * n_arguments
+    signature = (types.int64,) * entry.n_arguments
     dispatcher.compile(signature)
     compiled = dispatcher.overloads[signature]
     if compiled.signature.return_type != types.int64:
         raise TypeError(f"{name} returns {compiled.signature.return_type}, not int64")
-    _add_libraries(compiled.library, libraries)
-    return _c_function(name, compiled.fndesc.mangled_name, n_arguments)
+    return compiled
 
 
-def _add_libraries(library: Any, libraries: dict[Any, None]) -> None:
-    """Add a function's library and those of all that it calls, each once."""
-    if library not in libraries:
-        libraries[library] = None
-        for called in library._linking_libraries:
-            _add_libraries(called, libraries)
+def _reached(libraries: Iterable[Any], without: Collection[Any]) -> list[Any]:
+    """Return functions' libraries and those of all that they call, each once."""
+    found: dict[Any, None] = {}
+    waiting = list(libraries)
+    while waiting:
+        library = waiting.pop()
+        if library not in found and library not in without:
+            found[library] = None
+            waiting.extend(library._linking_libraries)
+    return list(found)
 
 
 def _c_function(name: str, mangled: str, n_arguments: int) -> str:
@@ -143,16 +167,23 @@ def _make_internal(module: Any, kept: Collection[str]) -> None:
 def object_code(code: str) -> bytes:
     """Optimize portable code for this machine and return a relocatable object."""
     machine = host_machine()
-    module = llvm.parse_assembly(code)
-    module.triple = llvm.get_process_triple()
-    module.data_layout = str(machine.target_data)
+    first, _, rest = code.partition(BOUNDARY)
+    module = _parse(first, machine)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
     builder.getModulePassManager().run(module, builder)
+    if rest:
+        module.link_in(_parse(rest, machine))
     missing = {f.name for f in module.functions if f.is_declaration} - LIBRARY_FUNCTIONS
     missing = {name for name in missing if not name.startswith("llvm.")}
     if missing:
         raise RuntimeError(f"kernels need functions that are not compiled: {sorted(missing)}")
     return bytes(machine.emit_object(module))
+
+
+def _parse(code: str, machine: Any) -> Any:
+    module = llvm.parse_assembly(code)
+    module.triple, module.data_layout = llvm.get_process_triple(), str(machine.target_data)
+    return module
 
 
 def host_machine() -> Any:

@@ -23,7 +23,7 @@ from typing import Any
 
 from numbatok.cache import cache_directory, one_at_a_time, write_atomically
 from numbatok.errors import NumbatokError
-from numbatok.groups import GROUPS
+from numbatok.groups import GROUPS, TUNED
 from numbatok.version import __version__
 
 PACKAGE = Path(__file__).parent
@@ -155,7 +155,8 @@ def _cached(path: Path) -> bytes | None:
 @cache
 def sources_digest(group: str) -> str:
     """Return a digest of the version and of every source that decides the code of a group."""
-    digest = hashlib.sha256(f"{__version__} {sorted(GROUPS[group].items())}".encode())
+    decided = f"{__version__} {sorted(GROUPS[group].items())} {TUNED.get(group)}"
+    digest = hashlib.sha256(decided.encode())
     for path in [PACKAGE / name for name in SOURCES] + _kernel_sources(group):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0")
         digest.update(path.read_bytes() + b"\0")

@@ -3,6 +3,8 @@
 import ast
 import importlib
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,44 @@ def test_a_function_that_is_nowhere_is_found_when_compiling_and_not_when_running
     with pytest.raises(RuntimeError, match="nowhere"):
         object_code(code + calls)
     assert object_code("define i64 @some(i64 %x) {\n  ret i64 %x\n}\n")
+
+
+def test_the_two_parts_of_portable_code_become_one_object():
+    from numbatok.lowering import BOUNDARY, object_code
+
+    tuned = "define i64 @tuned(i64 %x) {\n  ret i64 %x\n}\n"
+    rest = (
+        "declare i64 @tuned(i64)\n"
+        "define i64 @rest(i64 %x) {\n  %y = call i64 @tuned(i64 %x)\n  ret i64 %y\n}\n"
+    )
+    assert object_code(tuned + BOUNDARY + rest)
+    with pytest.raises(RuntimeError, match="tuned"):
+        object_code(BOUNDARY + rest)
+
+
+PORTABLE = """
+import sys
+from numbatok.groups import TUNED
+from numbatok.lowering import portable_code
+TUNED["giant"] = (sys.argv[1],)
+print(portable_code("giant"))
+"""
+
+
+def test_a_kernel_to_be_tuned_is_one_that_its_group_calls():
+    if native.interpreted():
+        pytest.skip("kernels are interpreted")
+    from numbatok.lowering import BOUNDARY
+
+    def portable(name):  # in another process, because Numba's functions are of no other use then
+        command = [sys.executable, "-c", PORTABLE, name]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    tuned, _, rest = portable("find_common").stdout.partition(BOUNDARY)
+    assert tuned.count("\ndefine") == 1 and "find_common" in tuned and "@merge_giant" in rest
+
+    refused = portable("nowhere")
+    assert refused.returncode == 1 and "nowhere" in refused.stderr.splitlines()[-1]
 
 
 def test_kernels_neither_raise_nor_print_nor_build_objects():
