@@ -4,6 +4,9 @@ Parallel runs only if the work pays for it, no other thread of this process is i
 (the workqueue layer would abort the process), and this process neither was forked after a parallel
 run (GNU OpenMP would end it) nor is a worker of a pool, whose siblings have the other cores. In
 every other case the serial kernels do the work, with the same ids.
+
+The threads are Python's until Numba is loaded anyway, or would be at no cost to speak of; then they
+are those of a compiled driver.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from numbatok.crew import crew_of, run_rows
 from numbatok.cuts import can_cut, cut_kinds, cut_points
 from numbatok.encoder import NO_LIMIT, Encoder, Job
 from numbatok.native import address, compile_driver, function, interpreted, n_arguments
@@ -28,7 +32,7 @@ from numbatok.workers import Workers
 from numbatok.workers import n_parts as n_parts_of
 
 WORTH_BYTES = 1 << 19  # less is done by one thread in about a millisecond
-LOAD_BYTES = 64 << 20  # Numba takes 0.9 s to load: worth it after as much text as that
+LOAD_BYTES = 4 << 30  # Numba takes 0.35 to 0.9 s to load, a hundredth of the time for such a text
 
 _entered = threading.Lock()
 _bytes_seen = 0
@@ -57,7 +61,16 @@ def _pays(n_bytes: int) -> bool:
     if n_bytes < WORTH_BYTES:
         return False
     _bytes_seen += n_bytes
+    return True
+
+
+def _uses_driver() -> bool:
+    """Tell whether the threads are those of the compiled driver."""
     return "numba" in sys.modules or _bytes_seen >= LOAD_BYTES
+
+
+def _has_threads() -> bool:
+    return _uses_driver() or crew_of(n_threads() - 1) is not None
 
 
 def n_parts(n_bytes: int) -> int:
@@ -67,13 +80,14 @@ def n_parts(n_bytes: int) -> int:
 
 def call_rows(name: str, rows: NDArray[np.int64]) -> list[int]:
     """Call an entry of up to nine int64 once per row of int64[n, 9], side by side where safe."""
-    if len(rows) < 2 or not is_allowed() or not _entered.acquire(blocking=False):
-        call, n = function(name), n_arguments(name)
-        return [call(*row[:n]) for row in rows.tolist()]
-    try:
-        return _run_rows(name, rows)
-    finally:
-        _entered.release()
+    if len(rows) > 1 and is_allowed() and _entered.acquire(blocking=False):
+        try:
+            if _has_threads():
+                return _run_rows(name, rows)
+        finally:
+            _entered.release()
+    call, n = function(name), n_arguments(name)
+    return [call(*row[:n]) for row in rows.tolist()]
 
 
 def encode(
@@ -129,9 +143,10 @@ def _encode(
         room = None
     if limit == NO_LIMIT and _pays(text.size) and is_allowed() and _entered.acquire(blocking=False):
         try:
-            return _encode_parts(
-                encoder, text, ends, policy, tokens, counting, on_progress, after, room
-            )
+            if _has_threads():
+                return _encode_parts(
+                    encoder, text, ends, policy, tokens, counting, on_progress, after, room
+                )
         finally:
             _entered.release()
     return encoder.run(
@@ -161,8 +176,11 @@ def _encode_parts(
 
 
 def _run_rows(name: str, rows: NDArray[np.int64]) -> list[int]:
-    """Call an entry once per row, side by side. Only for who holds the lock."""
+    """Call an entry once per row, side by side. Only for who holds the lock and has threads."""
     global _home
+    if not _uses_driver() and (crew := crew_of(n_threads() - 1)) is not None:
+        n = n_arguments(name)
+        return run_rows(crew, function(name), [row[:n] for row in rows.tolist()])
     run_parts, results = _driver(), np.empty(len(rows), np.int64)
     if _home is None:
         _home = os.getpid()

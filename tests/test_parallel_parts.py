@@ -15,10 +15,10 @@ def tok():
     return numbatok.load("gpt2")
 
 
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch):
+@pytest.fixture(autouse=True, params=["compiled driver", "threads of Python"])
+def small_parts(monkeypatch, request):
+    monkeypatch.setattr(parallel, "_uses_driver", lambda: request.param == "compiled driver")
     monkeypatch.setattr(parallel, "WORTH_BYTES", 1)
-    monkeypatch.setattr(parallel, "LOAD_BYTES", 1)
     monkeypatch.setattr(workers, "PART_BYTES", 1000)
     monkeypatch.setattr(result, "USUAL_BYTES", 1000)  # too little room at first
     monkeypatch.setattr(workers, "BUDGET", 5000)
