@@ -45,6 +45,9 @@ from numbatok.tables import (
 ARRAY_TYPE, NEW_ARRAY = 2, 93  # places in NumPy's table of functions, fixed by its binary interface
 METH_FASTCALL = 0x80
 FLAGS = 32  # where they are in a str
+# In them, counted from the bytes of a unit: are the units where str_layout says? Before Python 3.12
+# an extension may still make a str that has them elsewhere.
+COMPACT = 1 << 3
 
 as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
 as_utf8.restype = ctypes.c_void_p

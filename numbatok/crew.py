@@ -1,6 +1,6 @@
 """Threads of Python that run kernels side by side: kernels do not hold the interpreter's lock.
 
-They start in 0.2 ms, where the threads of a compiled driver first need Numba: 0.35 s and 100 MB.
+They start in 0.3 ms, where the threads of a compiled driver first need Numba: 0.35 s and 100 MB.
 """
 
 from __future__ import annotations

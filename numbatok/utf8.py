@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from numbatok.built_in import FLAGS, as_utf8, str_layout, word
+from numbatok.built_in import COMPACT, FLAGS, as_utf8, str_layout, word
 from numbatok.memory import HUGE_PAGE, reserved
 from numbatok.native import function
 from numbatok.policy import Invalid, to_bytes
@@ -38,8 +38,10 @@ def _made(text: str) -> U8 | None:
     layout, name = str_layout(), (id(text), len(text))
     if layout is None or name == _last or word(id(text) + layout.kept):
         return None
-    _last = name
-    width = word(id(text) + FLAGS) >> layout.width_shift & 7
+    flags = word(id(text) + FLAGS) >> layout.width_shift
+    if not flags & COMPACT:
+        return None
+    _last, width = name, flags & 7
     room = _room((2, 3, 0, 4)[width - 1] * len(text) + 2 * UNITS)
     write_utf8 = function("write_utf8")
     size = write_utf8(id(text) + layout.units, len(text), width, room.ctypes.data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 import sys
 
@@ -108,3 +109,25 @@ def test_no_more_is_written_than_there_is_room_for():
             room = np.full(most * n + 2 * 64, 0xAA, np.uint8)
             size = write_utf8(id(text) + layout.units, n, width, room.ctypes.data)
             assert size == most * n and (room[size + 64 :] == 0xAA).all()
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="every str is compact from 3.12 on")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_str_that_has_its_units_elsewhere(gpt2):
+    python = ctypes.pythonapi
+    python.PyUnicode_FromUnicode.restype = ctypes.py_object
+    python.PyUnicode_FromUnicode.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t]
+    python.PyUnicode_AsUnicode.restype = ctypes.c_void_p
+    python.PyUnicode_AsUnicode.argtypes = [ctypes.py_object]
+    for content in ("日本 é" * 30, "日本 é" * 9000):
+        old = python.PyUnicode_FromUnicode(None, len(content))
+        units = ctypes.create_unicode_buffer(content)
+        size = ctypes.sizeof(ctypes.c_wchar) * len(content)
+        ctypes.memmove(python.PyUnicode_AsUnicode(old), units, size)
+        assert old == content  # which completes it, its units in memory of their own
+        state = built_in.word(id(old) + built_in.FLAGS) >> built_in.str_layout().width_shift
+        assert not state & built_in.COMPACT and not built_in.word(
+            id(old) + built_in.str_layout().kept
+        )
+        for _ in range(3):
+            assert gpt2.encode(old).tolist() == gpt2.encode(content.encode()).tolist()

@@ -60,7 +60,9 @@ from numbatok.tables import (
 )
 
 TYPE, LENGTH, BYTES_DATA, FLAGS = 8, 16, 32, 32  # where these are in an object, with a GIL
-ASCII = 1 << 4  # in the flags, counted from the width
+# In the flags, counted from the width. A str that is not compact has its code units elsewhere:
+# before Python 3.12 an extension may still make one.
+COMPACT, ASCII = 1 << 3, 1 << 4
 ARRAY_DATA, LIST_ITEMS = 16, 24
 
 
@@ -180,7 +182,8 @@ def bytes_of(frame: I64, text: int) -> int:
 @kernel
 def is_new(frame: I64, text: int) -> bool:
     """Tell whether a str without UTF-8 is met for the first time, as far as the frame remembers."""
-    if frame[CALL_WRITE_UTF8] == 0 or word(text + FLAGS) >> frame[CALL_WIDTH_SHIFT] & ASCII != 0:
+    flags = word(text + FLAGS) >> frame[CALL_WIDTH_SHIFT]
+    if frame[CALL_WRITE_UTF8] == 0 or flags & (COMPACT | ASCII) != COMPACT:
         return False
     if word(text + frame[CALL_KEPT]) != 0:
         return False

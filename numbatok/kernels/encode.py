@@ -69,8 +69,6 @@ from numbatok.vector import copy_bytes, fill_bytes, load_two, natural, store_two
 ZERO, COUNT_SHIFT, COUNT_MASK, HALF = u64(0), u64(29), u64(7), u64(32)
 WITHOUT_COUNT = ~(COUNT_MASK << COUNT_SHIFT)
 SPACE = ord(" ")
-FILLED_PRETOKENS, FILLED_BYTES, FILLED_BREAKS, FILLED_WHY = range(4)  # in Fill
-FULL = -1  # in Fill: the window is full or the documents are done
 
 open_state = opener(State)
 

@@ -31,6 +31,7 @@ for pairs of ASCII, by classes of bytes; this one is by each byte, and for any p
 from __future__ import annotations
 
 from numbatok._jit import i64, part, u64
+from numbatok.kernels.merge_long import WIDTH
 from numbatok.kernels.pairs import find_rank, pack_pair
 from numbatok.tables import NO_RANK, U8, Batch, Lanes, MergeRules, Scan
 from numbatok.vector import (
@@ -45,7 +46,6 @@ ZERO, ONE, TWO, THREE = u64(0), u64(1), u64(2), u64(3)
 CONTINUATION = 0x80  # from here on a byte is no ASCII
 ROW = 80  # values of a lane in symbols and in ranks
 AT_SYMBOLS, AT_RANKS = 8, 16  # where position 0 is
-WIDTH = 64  # bytes of the longest pretoken that a lane takes
 NO_PAIR = NO_RANK << 6  # at least this: no pair of a pretoken is left
 
 

@@ -13,7 +13,7 @@ from numbatok.tables import U8, U16, U32, UNITS
 from numbatok.vector import LANES, narrow_ascii, natural, store_u64, write_characters
 
 SURROGATE = -1  # instead of a size
-ZERO, CONTINUATION, SIX = u64(0), u64(0x80), u64(63)
+CONTINUATION, SIX = u64(0x80), u64(63)
 
 
 @entry

@@ -21,14 +21,16 @@ def tokenizer_of(model: BpeModel) -> Tokenizer:
     return Tokenizer(spec, build_tables(spec))
 
 
-def random_model(rng: random.Random, n_merges: int, in_order: bool, **options) -> BpeModel:
-    """Return a vocabulary over some letters, whose merges may come in any order."""
-    letters = [letter.encode() for letter in rng.sample("abcdef", rng.randint(1, 5))]
+def random_model(
+    rng: random.Random, n_merges: int, in_order: bool, parts=None, longest=20, **options
+) -> BpeModel:
+    """Return a vocabulary over some letters or bytes, whose merges may come in any order."""
+    letters = parts or [letter.encode() for letter in rng.sample("abcdef", rng.randint(1, 5))]
     tokens, merges = dict.fromkeys(BYTES), {}
     pool = list(letters)
     for _ in range(n_merges):
         left, right = rng.choice(pool), rng.choice(pool)
-        if len(left + right) <= 20:
+        if len(left + right) <= longest:
             merges.setdefault((left, right))
             if left + right not in tokens:
                 tokens[left + right] = None

@@ -14,25 +14,9 @@ from numbatok.reference import merge_pretoken
 from numbatok.spec import BpeModel, ByteLevel, TokenizerSpec
 from numbatok.tables import NO_RANK
 from numbatok.tokenizer import Tokenizer
-from tests.kernels.test_merge import BYTES
+from tests.kernels.test_merge import BYTES, random_model
 
 CHARACTERS = ["一", "丁", "万", "á", "a", "b"]
-
-
-def random_model(rng, parts, n_merges, in_order):
-    """Return a vocabulary whose merges start from some bytes; in order, or in any order."""
-    tokens, merges, pool = dict.fromkeys(BYTES), {}, list(parts)
-    for _ in range(n_merges):
-        left, right = rng.choice(pool), rng.choice(pool)
-        if len(left + right) <= 9:
-            merges.setdefault((left, right))
-            if left + right not in tokens:
-                tokens[left + right] = None
-                pool.append(left + right)
-    order = list(merges)
-    if not in_order:
-        rng.shuffle(order)
-    return BpeModel({token: i for i, token in enumerate(tokens)}, tuple(order))
 
 
 def differences(seed, n_models, texts_each, is_utf8, n_letters=(2, 4), n_merges=(3, 24)):
@@ -41,7 +25,7 @@ def differences(seed, n_models, texts_each, is_utf8, n_letters=(2, 4), n_merges=
     for number in range(n_models):
         letters = rng.sample(CHARACTERS if is_utf8 else "abcde", rng.randint(*n_letters))
         parts = sorted({bytes([byte]) for byte in "".join(letters).encode()})
-        model = random_model(rng, parts, rng.randint(*n_merges), number % 2 == 0)
+        model = random_model(rng, rng.randint(*n_merges), number % 2 == 0, parts, 9)
         spec = TokenizerSpec(model=model, pre_tokenizers=(ByteLevel(False, False),))
         tokenizer = Tokenizer(spec, build_tables(spec))
         certain += int((tokenizer._encoder.tables.merges.byte_ranks < NO_RANK).sum())
