@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,17 +42,36 @@ def reserved(count: int) -> NDArray[np.uint8] | None:
     Pages of 2 MB where the system has them: 8 MB are touched in 0.4 ms instead of 2.7, and rarely
     in 4 to 14 where it must make them. None if the system promises no more than it has.
     """
-    if not hasattr(mmap, "MADV_HUGEPAGE"):
-        return None
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
-    try:
-        pages = mmap.mmap(-1, count + HUGE_PAGE, flags=flags)
-        pages.madvise(mmap.MADV_HUGEPAGE)
-    except (OSError, OverflowError):  # OSError: also a kernel that is built without them
-        return None
-    raw = np.frombuffer(pages, np.uint8)
-    skip = -raw.ctypes.data % HUGE_PAGE
-    return raw[skip : skip + count]
+    space = AddressSpace.reserve(count)
+    return None if space is None else space.array
+
+
+class AddressSpace(NamedTuple):
+    """Memory of the system that starts a page of 2 MB."""
+
+    mapping: mmap.mmap
+    skip: int  # bytes of the mapping before it
+    array: NDArray[np.uint8]
+
+    @classmethod
+    def reserve(cls, count: int) -> AddressSpace | None:
+        """Return `count` zeros; see `reserved`."""
+        if not hasattr(mmap, "MADV_HUGEPAGE"):
+            return None
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+        try:
+            mapping = mmap.mmap(-1, count + HUGE_PAGE, flags=flags)
+            mapping.madvise(mmap.MADV_HUGEPAGE)
+        except (OSError, OverflowError):  # OSError: also a kernel that is built without them
+            return None
+        raw = np.frombuffer(mapping, np.uint8)
+        skip = -raw.ctypes.data % HUGE_PAGE
+        return cls(mapping, skip, raw[skip : skip + count])
+
+    def advise(self, advice: int, first: int, last: int) -> None:
+        """Give the system an advice on bytes first ... last - 1, whole pages of 2 MB."""
+        if last > first:
+            self.mapping.madvise(advice, self.skip + first, last - first)
 
 
 def arrays_of(tables: tuple[Any, ...]) -> list[NDArray[Any]]:

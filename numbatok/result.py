@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from numbatok.memory import reserved
-from numbatok.tables import U32
+from numbatok.pages import lend, settle
+from numbatok.tables import U8, U32
 
 USUAL_BYTES = 3  # of text for an id, before any is known: most texts have 3 to 5
 # Of what is foreseen. A bit less than needed at first: an array that is made larger goes where the
 # one of the call before was, to pages that are there. One that is made smaller does not: the C
 # library asks the system for all that is larger than whatever was freed. 1,000 pages take 1 ms.
 FIRST, THEN = 0.94, 1.02
-LARGE = 1 << 22  # bytes
 
 
 class Ids:
@@ -25,9 +24,9 @@ class Ids:
     def __init__(self, n_bytes: int, bound: int, room: U32 | None = None) -> None:
         """Foresee at most `bound` ids of `n_bytes` bytes of text; or use `room` for so many."""
         self._n_bytes, self._bound = n_bytes, bound
-        if room is None and 4 * bound >= LARGE:
-            pages = reserved(4 * bound)
-            room = None if pages is None else pages.view(np.uint32)
+        self._lent: U8 | None = lend(4 * bound) if room is None else None
+        if self._lent is not None:
+            room = self._lent.view(np.uint32)
         self._grows = room is None
         self.array: U32 = np.empty(0, np.uint32) if room is None else room
 
@@ -51,3 +50,5 @@ class Ids:
         """Return the room that is left to the system; what was never touched is there already."""
         if self._grows:
             self.array.resize(n_ids, refcheck=False)
+        elif self._lent is not None:
+            settle(self._lent, 4 * n_ids)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from numbatok import parallel
 from numbatok.built_in import built_in, is_possible, make_frame
+from numbatok.pages import lend
 from numbatok.policy import Invalid, check_rows, rows_to_bytes
 from numbatok.tables import CALL_LONGEST, CALL_WHY, I64, U8
 
@@ -29,7 +30,9 @@ def join(texts: object, invalid: Invalid) -> tuple[U8, NDArray[np.int64]]:
         sizes = np.fromiter(map(len, data), np.int64, len(data))
         return np.frombuffer(b"".join(data), np.uint8), np.cumsum(sizes)
     ends = np.cumsum(places[1])
-    text = np.empty(int(ends[-1]) if rows else 0, np.uint8)
+    size = int(ends[-1]) if rows else 0
+    lent = lend(size)
+    text = np.empty(size, np.uint8) if lent is None else lent
     parallel.call_rows("join_rows", _shares(places, ends, text))
     return text, ends
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from numbatok.memory import addresses_of, aligned_zeros, private_bytes
+from numbatok.memo import (
+    FIRST_MEMO,
+    MemoSizes,
+    full_tables,
+    grown,
+    is_spilled_full,
+    largest_memo,
+    make_memo,
+    memo_sizes,
+    resized,
+)
+from numbatok.memory import addresses_of, aligned_zeros
 from numbatok.native import address, function
 from numbatok.tables import (
     ENDS_DROPPED,
@@ -16,20 +27,13 @@ from numbatok.tables import (
     MARGIN,
     N_CONTROL,
     N_FLOW,
-    N_USED,
     SEGMENT_SLOT,
     STRIDE,
     U8,
     U32,
-    USED_ENTRIES,
-    USED_LONG,
-    USED_LONG_BYTES,
-    USED_SPILLED,
     Automaton,
     Batch,
-    Entries,
     Lanes,
-    Memo,
     RankLists,
     Scan,
     Segments,
@@ -72,7 +76,7 @@ class ThreadState:
         self.walk = make_walk(tables.automaton)
         self.dropped: U8 = np.zeros(n if drops(tables.automaton) else 0, np.uint8)
         self.work = make_work(max(SEGMENT, longest), tables.merges.ids.size)
-        self.memo = make_memo(FIRST_MEMO)
+        self.memo, self.largest_memo = make_memo(FIRST_MEMO), largest_memo()
         self.segments = make_segments(tables.automaton)
         self.part_ids: U32 = np.empty(PART_BYTES + 4 * SEGMENT, np.uint32)
         self.connect()
@@ -116,15 +120,15 @@ class ThreadState:
 
     def grow_memo(self) -> None:
         """Make larger what is nearly full of the memo, or at the limit empty it all."""
-        sizes = memo_sizes(self.memo)
+        sizes, largest = memo_sizes(self.memo), self.largest_memo
         full = full_tables(self.memo, SEGMENT // 4) or full_tables(self.memo, SEGMENT)
-        larger = sizes._replace(**{name: grown(getattr(sizes, name)) for name in full})
-        is_too_large = larger.entries > LARGEST_MEMO.entries or larger.long > LARGEST_MEMO.long
-        if is_too_large or is_spilled_full(self.memo):
+        larger = {name: grown(getattr(sizes, name), getattr(largest, name)) for name in full}
+        at_limit = any(size == getattr(sizes, name) for name, size in larger.items())
+        if at_limit or is_spilled_full(self.memo, SEGMENT):
             self.memo = make_memo(sizes)
             self.connect()
         else:
-            self._move_memo(larger)
+            self._move_memo(sizes._replace(**larger))
 
     def expect(self, n_bytes: int) -> None:
         """Have a memo for what is new in a text of so many bytes, to move what is known once.
@@ -134,8 +138,9 @@ class ThreadState:
         """
         sizes, wanted = memo_sizes(self.memo), int(3.4 * n_bytes**0.62)
         if wanted > sizes.entries:
-            entries = min(1 << wanted.bit_length(), LARGEST_MEMO.entries)
-            self._move_memo(MemoSizes(entries, max(entries // 8, sizes.long)))
+            entries = min(1 << wanted.bit_length(), self.largest_memo.entries)
+            if entries > sizes.entries:
+                self._move_memo(MemoSizes(entries, max(entries // 8, sizes.long)))
 
     def _move_memo(self, sizes: MemoSizes) -> None:
         old, self.memo = self.memo, resized(self.memo, sizes)
@@ -176,68 +181,6 @@ def make_walk(automaton: Automaton) -> Walk:
 def drops(automaton: Automaton) -> bool:
     """Tell whether an automaton ever drops a pretoken."""
     return bool((automaton.ends & ENDS_DROPPED).any())
-
-
-class MemoSizes(NamedTuple):
-    """How many pretokens a memo has places for."""
-
-    entries: int  # of up to 15 bytes
-    long: int  # of more
-
-
-def memo_sizes(memo: Memo) -> MemoSizes:
-    """Return how many pretokens a memo has places for."""
-    return MemoSizes(memo.entries.slots.size // 4, memo.long_slots.size // 4)
-
-
-def grown(size: int) -> int:
-    """Return the next size of a table: few moves while it is small, few pages when it is large."""
-    return 8 * size if size < 1 << 15 else 2 * size
-
-
-def full_tables(memo: Memo, count: int) -> list[str]:
-    """Return which tables of a memo have no room for `count` more pretokens, as the driver sees."""
-    sizes = memo_sizes(memo)
-    entries, long = int(memo.used[USED_ENTRIES]), int(memo.used[USED_LONG])
-    lacks_room = {
-        "entries": 4 * (entries + count) >= 3 * sizes.entries,
-        "long": 4 * (long + count) >= 3 * sizes.long,
-    }
-    return [name for name, lacks in lacks_room.items() if lacks]
-
-
-def is_spilled_full(memo: Memo) -> bool:
-    """Tell whether a memo lacks room for the ids or the bytes of another window."""
-    spilled, long_bytes = int(memo.used[USED_SPILLED]), int(memo.used[USED_LONG_BYTES])
-    return spilled + SEGMENT >= memo.spilled.size or long_bytes + SEGMENT >= memo.long_bytes.size
-
-
-FIRST_MEMO = MemoSizes(1 << 10, 1 << 10)
-LARGEST_MEMO = MemoSizes(1 << 20, 1 << 19)  # of 32 bytes each: 32 MB and 16
-# What the tables point to is address space of which pages are taken when used. When one is full
-# the memo is emptied, as when a table cannot grow: about then for text of any language.
-MOST_SPILLED, MOST_LONG_BYTES = 1 << 23, 1 << 24
-
-
-def make_memo(sizes: MemoSizes) -> Memo:
-    """Make an empty memo. Its pages cost nothing until they are used: a us each then."""
-    return Memo(
-        Entries(aligned_zeros(4 * sizes.entries, np.uint64)),
-        private_bytes(4 * MOST_SPILLED).view(np.uint32),
-        aligned_zeros(4 * sizes.long, np.uint64),
-        private_bytes(MOST_LONG_BYTES),
-        np.zeros(N_USED, np.int64),
-    )
-
-
-def resized(memo: Memo, sizes: MemoSizes) -> Memo:
-    """Return a memo with empty tables in the place of those that have another size."""
-    old = memo_sizes(memo)
-    if sizes.entries != old.entries:
-        memo = memo._replace(entries=Entries(aligned_zeros(4 * sizes.entries, np.uint64)))
-    if sizes.long != old.long:
-        memo = memo._replace(long_slots=aligned_zeros(4 * sizes.long, np.uint64))
-    return memo
 
 
 def make_segments(automaton: Automaton) -> Segments:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from numbatok.built_in import COMPACT, FLAGS, as_utf8, str_layout, word
-from numbatok.memory import HUGE_PAGE, reserved
 from numbatok.native import function
+from numbatok.pages import lend, settle
 from numbatok.policy import Invalid, to_bytes
 from numbatok.tables import U8, UNITS
 
@@ -42,10 +42,15 @@ def _made(text: str) -> U8 | None:
     if not flags & COMPACT:
         return None
     _last, width = name, flags & 7
-    room = _room((2, 3, 0, 4)[width - 1] * len(text) + 2 * UNITS)
+    most = (2, 3, 0, 4)[width - 1] * len(text) + 2 * UNITS
+    lent = lend(most)
+    room = np.empty(most, np.uint8) if lent is None else lent
     write_utf8 = function("write_utf8")
     size = write_utf8(id(text) + layout.units, len(text), width, room.ctypes.data)
-    return None if size < 0 else room[:size]
+    if size < 0:
+        return None
+    settle(room, size)
+    return room[:size]
 
 
 def _kept(text: str) -> U8 | None:
@@ -56,11 +61,6 @@ def _kept(text: str) -> U8 | None:
     except UnicodeEncodeError:
         return None
     return np.frombuffer(_view_memory(address, size.value, _PYBUF_READ), np.uint8)
-
-
-def _room(size: int) -> U8:
-    pages = reserved(size) if size >= HUGE_PAGE else None
-    return np.empty(size, np.uint8) if pages is None else pages
 
 
 _PYBUF_READ = 0x100
