@@ -27,7 +27,18 @@ from numbatok.spec import (
     StripAccents,
     UnicodeForm,
 )
-from numbatok.tables import MAY_CHANGE, U8
+from numbatok.tables import (
+    FIRST_IDEOGRAPH,
+    LAST_IDEOGRAPH,
+    LONGEST_UNCHANGED,
+    MAY_CHANGE,
+    MIX_UNCHANGED,
+    N_UNCHANGED,
+    SHIFT_UNCHANGED,
+    U8,
+    WALK_UNCHANGED,
+    Changes,
+)
 from numbatok.unicode import normalization as data
 from numbatok.unicode import white_space
 
@@ -53,17 +64,15 @@ class Normalization:
             yield _edits(normalizer, step, text)
             text = step(text)
 
-    def may_change(self, text: U8) -> bool:
-        """Tell whether any step may change a text, seen as one document."""
-        return any(
-            step.finds_change(text) if isinstance(step, StretchStep) else True
-            for step in self._steps
-        )
+    def stretch_steps(self) -> list[StretchStep] | None:
+        """Return the steps if a kernel finds what each of them changes."""
+        steps = [step for step in self._steps if isinstance(step, StretchStep)]
+        return steps if len(steps) == len(self._steps) else None
 
     def form_addresses(self) -> list[int] | None:
         """Return the addresses by which `find_change` looks at a text for each step, if it can."""
-        steps = [step for step in self._steps if isinstance(step, StretchStep)]
-        return [step.address for step in steps] if len(steps) == len(self._steps) else None
+        steps = self.stretch_steps()
+        return None if steps is None else [step.address for step in steps]
 
     def apply(self, text: bytes) -> bytes:
         """Return the normalized text."""
@@ -90,7 +99,7 @@ def _step(normalizer: Normalizer) -> Step | StretchStep:
 def _edits(normalizer: Normalizer, step: Step | StretchStep, text: bytes) -> list[Edit]:
     """Return the changes of one step: start, end and replacement of each."""
     if isinstance(step, StretchStep):
-        return list(step.stretches(text))
+        return list(step.changes(np.frombuffer(text, np.uint8)))
     if isinstance(step, _Translate):
         return list(step.edits(text))
     changed = step(text)
@@ -160,8 +169,13 @@ class StretchStep:
     """A step that changes short stretches of a text, each independent of the others."""
 
     def __init__(self, kinds: U8, change: Callable[[str], str]) -> None:
-        self._classes = two_stages(kinds, np.zeros(256, np.uint8))
-        self._addresses = addresses_of(self._classes)
+        self._changes = Changes(
+            two_stages(kinds, np.zeros(256, np.uint8)),
+            _pages(kinds),
+            np.zeros(2 * N_UNCHANGED, np.uint64),
+        )
+        self._n_unchanged = 0
+        self._addresses = addresses_of(self._changes)
         self.address = int(self._addresses.ctypes.data)
 
         def change_bytes(stretch: bytes) -> bytes:
@@ -170,30 +184,62 @@ class StretchStep:
 
         self._change = lru_cache(maxsize=1 << 16)(change_bytes)
 
-    def finds_change(self, text: U8) -> bool:
-        """Tell whether there is a stretch that may change."""
-        return next(self._places(text), None) is not None
-
     def __call__(self, text: bytes) -> bytes:
         """Return the text with every stretch changed."""
         pieces, done = [], 0
-        for start, end, changed in self.stretches(text):
+        for start, end, changed in self.changes(np.frombuffer(text, np.uint8)):
             pieces += [text[done:start], changed]
             done = end
         return b"".join([*pieces, text[done:]]) if pieces else text
 
-    def stretches(self, text: bytes) -> Iterator[tuple[int, int, bytes]]:
-        """Yield start and end of each stretch that may change, and what it becomes."""
-        for start, end in self._places(np.frombuffer(text, np.uint8)):
-            yield start, end, self._change(text[start:end])
-
-    def _places(self, text: U8) -> Iterator[tuple[int, int]]:
-        """Yield start and end of each stretch."""
+    def changes(self, text: U8) -> Iterator[Edit]:
+        """Yield start and end of each stretch that changes, and what it becomes."""
         stretch, done, find_change = np.empty(2, np.int64), 0, function("find_change")
         address, size, stretch_address = text.ctypes.data, text.size, stretch.ctypes.data
+        view = text.data
         while find_change(self.address, address, done, size, stretch_address):
             start, done = stretch.tolist()
-            yield start, done
+            old = bytes(view[start:done])
+            new = self._change(old)
+            if new != old:
+                yield start, done, new
+            else:
+                self._learn(old)
+
+    def _learn(self, stretch: bytes) -> None:
+        """Let kernels know a stretch that stays as it is, if there is a place for it.
+
+        Kernels may look meanwhile: the half that tells a used place is written last.
+        """
+        if len(stretch) > LONGEST_UNCHANGED or self._n_unchanged >= N_UNCHANGED // 2:
+            return
+        low = int.from_bytes(stretch[:8], "little")
+        high = int.from_bytes(stretch[8:], "little") | len(stretch) << 56
+        unchanged, first = self._changes.unchanged, place_of(low, high)
+        for k in range(WALK_UNCHANGED):
+            slot = (first + k) % N_UNCHANGED
+            if unchanged[2 * slot + 1] == 0:
+                unchanged[2 * slot], unchanged[2 * slot + 1] = low, high
+                self._n_unchanged += 1
+                return
+
+
+def place_of(low: int, high: int) -> int:
+    """Return where a stretch is looked for first, as the kernel does."""
+    every_bit = (1 << 64) - 1
+    return ((low ^ high * MIX_UNCHANGED & every_bit) * MIX_UNCHANGED & every_bit) >> SHIFT_UNCHANGED
+
+
+def _pages(kinds: U8) -> U8:
+    """Return where classes other than 0 are, by the first two bytes of a character; see Changes."""
+    marked = (kinds.reshape(-1, 64) != 0).any(axis=1)  # by code point >> 6
+    pages = np.zeros((64, 64), np.uint8)
+    pages[:32] = marked[:32, None]
+    pages[32:48] = marked[: 16 * 64].reshape(16, 64)
+    pages[48:53].flat[: 17 * 16] = marked.reshape(-1, 64).any(axis=1)
+    ideographs = pages[FIRST_IDEOGRAPH & 63 : (LAST_IDEOGRAPH & 63) + 1]
+    assert not ideographs.any() and not marked[:2].any(), "kernels pass over these and over ASCII"
+    return pages.reshape(-1)
 
 
 # --- Unicode forms --------------------------------------------------------------------------------

@@ -107,11 +107,13 @@ def encode(
     offsets of the documents, or the added token that the call refuses. With a limit it stops
     soon after more ids are known. The ids are written to `room` if they surely fit.
     """
-    if encoder.preparation.is_idle() or encoder.preparation.is_direct(text):
-        return _encode(
-            encoder, text, ends, policy, tokens, counting, on_progress, limit, None, room
-        )
-    prepared = encoder.preparation.prepare(text, ends, policy)
+    preparation = encoder.preparation
+    altered = (text, ends) if preparation.is_idle() else preparation.altered(text, ends, policy)
+    if altered is not None:
+        job = _encode(encoder, *altered, policy, tokens, counting, on_progress, limit, None, room)
+        if job.refusal is None or altered[0] is text:
+            return job
+    prepared = preparation.prepare(text, ends, policy)
     if isinstance(prepared, Refusal):
         job = Job(text, ends)
         job.refuse(prepared)

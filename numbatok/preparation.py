@@ -4,7 +4,7 @@ In Hugging Face's order: added tokens with normalized=False are found in the tex
 is between them is normalized; the other added tokens are found in that; what is left gets a space
 put before it if the tokenizer wants one, or is cut first and each piece of it gets one. Most texts
 of most tokenizers need none of this: then the driver finds all added tokens by itself while it
-encodes (`is_direct`).
+encodes. It does too if only stretches far from any added token change (`altered`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.alignment import Alignment, put_before
+from numbatok.alignment import Alignment, Edit, put_before
+from numbatok.edits import apply_edits, split_edits
 from numbatok.memory import addresses_of
 from numbatok.native import function
 from numbatok.normalization import Normalization
@@ -68,6 +69,9 @@ class Preparation:
         self._always = self._prefix_space or overlap(spec.added_tokens)
         self._raw_first = _any_of(tables.raw_added.first_bytes)
         self._first = _any_of(tables.added.first_bytes)
+        contents = [token.content.encode() for token in spec.added_tokens]
+        self._inside = _any_of(_marked(b"".join(contents)))
+        self._last = _any_of(_marked(b"".join(content[-1:] for content in contents)))
 
     def is_idle(self) -> bool:
         """Tell whether no text ever needs to be prepared."""
@@ -92,11 +96,39 @@ class Preparation:
         text = self._normalization.apply(data)
         return [self._prefixed(text[a:b]) for a, b in self._spans(text, policy)]
 
-    def is_direct(self, text: U8) -> bool:
-        """Tell whether the driver may take a text as it is."""
-        if self._always:
+    def altered(
+        self, text: U8, ends: NDArray[np.int64], policy: Policy
+    ) -> tuple[U8, NDArray[np.int64]] | None:
+        """Return documents in which the driver finds all added tokens, or None: `prepare` them.
+
+        They are the same ones if nothing changes.
+        """
+        steps = self._normalization.stretch_steps()
+        if self._always or steps is None:
+            return None
+        for step in steps:
+            edits = split_edits(list(step.changes(text)), ends, step, text)
+            if edits and policy.added_actions.any() and not self._keeps_tokens(text, edits):
+                return None
+            text, ends = apply_edits(text, ends, edits)
+        return text, ends
+
+    def _keeps_tokens(self, text: U8, edits: list[Edit]) -> bool:
+        """Tell whether surely no added token overlaps a change, before it or after it."""
+        if self._tables.added.flags.size:
             return False
-        return not self._normalization or not self._normalization.may_change(text)
+        view = text.data
+        parts = (part for start, end, new in edits for part in (bytes(view[start:end]), new))
+        return not any(self._may_overlap(part) for part in parts)
+
+    def _may_overlap(self, part: bytes) -> bool:
+        """Tell whether an added token may overlap some bytes of a text, which hold none.
+
+        The end of one may be an ASCII character that marks follow.
+        """
+        if len(part) < 2 or part[0] >= 0x80:
+            return not part or self._inside.search(part) is not None
+        return self._inside.search(part, 1) is not None or self._last.match(part) is not None
 
     def prepare(self, text: U8, ends: NDArray[np.int64], policy: Policy) -> Prepared | Refusal:
         """Return the pieces of documents, or the added token that the call refuses."""
@@ -207,6 +239,13 @@ def find_all(data: bytes, added: AddedTokens, actions: U8) -> Iterator[tuple[int
         )
         triples = found[: 3 * count].tolist()
         yield from zip(triples[::3], triples[1::3], triples[2::3], strict=True)
+
+
+def _marked(values: bytes) -> U8:
+    """Return a table with a mark at each of some bytes, uint8[256]."""
+    marks = np.zeros(256, np.uint8)
+    marks[list(values)] = 1
+    return marks
 
 
 def _any_of(first_bytes: U8) -> re.Pattern[bytes]:

@@ -42,6 +42,19 @@ class CharacterClasses(NamedTuple):
 
 MAY_CHANGE = 255  # class, in the tables of a normalization, of a character that it may change or
 # that may change what is before it; the other classes are canonical combining classes, up to 240
+FIRST_IDEOGRAPH, LAST_IDEOGRAPH = 0xE4, 0xE9  # first bytes of characters that stay as they are
+# What is remembered of stretches that stay as they are: places, the most bytes of one, the places
+# after the first where it may be, and the multiplier and the shift of the hash.
+N_UNCHANGED, LONGEST_UNCHANGED, WALK_UNCHANGED = 1 << 14, 15, 8
+MIX_UNCHANGED, SHIFT_UNCHANGED = 0x9E3779B97F4A7C15, 64 - 14
+
+
+class Changes(NamedTuple):
+    """Where the text may change when it is normalized: 0, MAY_CHANGE or a combining class."""
+
+    classes: CharacterClasses
+    pages: U8  # [64 * 64] is a class not 0, by the low six bits of the first and the second byte
+    unchanged: U64  # [2 * N_UNCHANGED] stretches of up to 15 bytes that do not change, hashed
 
 
 class WideClasses(NamedTuple):

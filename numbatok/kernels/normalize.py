@@ -2,68 +2,135 @@
 
 from __future__ import annotations
 
-from numbatok._jit import entry, i64, kernel, u64
+from numbatok._jit import entry, i64, kernel, part, u64
 from numbatok.addresses import opener, view_i64, view_u8
 from numbatok.kernels.utf8 import class_within
-from numbatok.tables import MAY_CHANGE, U8, CharacterClasses
-from numbatok.vector import BLOCK, count_trailing_zeros, non_ascii_mask
+from numbatok.tables import (
+    FIRST_IDEOGRAPH,
+    LAST_IDEOGRAPH,
+    LONGEST_UNCHANGED,
+    MAY_CHANGE,
+    MIX_UNCHANGED,
+    N_UNCHANGED,
+    SHIFT_UNCHANGED,
+    U8,
+    WALK_UNCHANGED,
+    Changes,
+)
+from numbatok.vector import (
+    BLOCK,
+    clear_lowest_bit,
+    count_trailing_zeros,
+    range_mask,
+    wrapping_multiply,
+)
 
 ZERO = u64(0)
+FIRST_LEAD, LAST_LEAD = 0xC0, 0xFF  # first bytes of characters beyond ASCII, and some of none
+MIX, SHIFT = u64(MIX_UNCHANGED), u64(SHIFT_UNCHANGED)
 
-open_classes = opener(CharacterClasses)
+open_changes = opener(Changes)
 
 
 @entry
 def find_change(
-    classes_address: int, text_address: int, start: int, end: int, stretch_address: int
+    changes_address: int, text_address: int, start: int, end: int, stretch_address: int
 ) -> int:
     """Find the first stretch of text[start:end] that normalization may change; 1 if there is one.
 
     stretch[0] and stretch[1] become its start and its end. What is outside is normalized, and
     nothing in it composes or changes places with anything outside.
     """
-    classes = open_classes(classes_address)
+    changes = open_changes(changes_address)
     text, stretch = view_u8(text_address, end), view_i64(stretch_address, 2)
-    pos, starter, last = i64(start), i64(start), i64(0)
+    done = i64(start)
+    while True:
+        pos = next_mark(text, done, end, changes)
+        if pos >= end:
+            return i64(0)
+        stop, in_order = run_of_marks(text, pos, end, changes)
+        if not in_order:
+            first = start_before(text, pos, done)
+            if not is_unchanged(text, first, stop, changes):
+                stretch[0], stretch[1] = first, stop
+                return i64(1)
+        done = stop
+
+
+@kernel
+def next_mark(text: U8, pos: int, end: int, changes: Changes) -> int:
+    """Return where the next character stands whose class is not 0, or `end`."""
+    while pos + BLOCK < end:
+        leads = range_mask(text, pos, FIRST_LEAD, LAST_LEAD)
+        if leads != ZERO:
+            leads &= ~range_mask(text, pos, FIRST_IDEOGRAPH, LAST_IDEOGRAPH)
+        while leads != ZERO:
+            at = pos + count_trailing_zeros(leads)
+            if changes.pages[(text[at] & 0x3F) << 6 | text[at + 1] & 0x3F] != 0:
+                kind, _ = class_within(text, at, end, changes.classes)
+                if kind != 0:
+                    return at
+            leads = clear_lowest_bit(leads)
+        pos += BLOCK
     while pos < end:
-        if last == 0:
-            pos, starter = skip_ascii(text, pos, end, starter)
-            if pos >= end:
-                break
-        kind, length = class_within(text, pos, end, classes)
-        if kind == MAY_CHANGE or (kind != 0 and kind < last):
-            stretch[0], stretch[1] = starter, stretch_end(text, pos, end, classes)
-            return i64(1)
-        if kind == 0:
-            starter = pos
-        last = kind
+        kind, length = class_within(text, pos, end, changes.classes)
+        if kind != 0:
+            return pos
         pos += length
-    return i64(0)
+    return i64(end)
 
 
-@kernel
-def skip_ascii(text: U8, pos: int, end: int, starter: int) -> tuple[int, int]:
-    """Return the next position that is not ASCII and the last character before it."""
-    at = pos
-    while at + BLOCK <= end:
-        wide = non_ascii_mask(text, at)
-        if wide != ZERO:
-            at += count_trailing_zeros(wide)
-            return at, at - 1 if at > pos else starter
-        at += BLOCK
-    while at < end and text[at] < 0x80:
-        at += 1
-    return at, at - 1 if at > pos else starter
-
-
-@kernel
-def stretch_end(text: U8, pos: int, end: int, classes: CharacterClasses) -> int:
-    """Return where the next character starts that begins anew whatever was before it."""
-    kind, length = class_within(text, pos, end, classes)
-    pos += length
+@part
+def run_of_marks(text: U8, pos: int, end: int, changes: Changes) -> tuple[int, bool]:
+    """Return where the characters end whose class is not 0, and whether these surely stay."""
+    last, in_order = i64(0), True
     while pos < end:
-        kind, length = class_within(text, pos, end, classes)
+        kind, length = class_within(text, pos, end, changes.classes)
         if kind == 0:
             break
+        in_order = in_order and kind != MAY_CHANGE and kind >= last
+        last = i64(kind)
         pos += length
-    return pos
+    return pos, in_order
+
+
+@part
+def start_before(text: U8, pos: int, first: int) -> int:
+    """Return where the character before pos starts, or some byte of none before it.
+
+    Looks at text[first:] only.
+    """
+    at = pos
+    while at > first and pos - at < 4:
+        at -= 1
+        if text[at] & 0xC0 != 0x80:
+            return at
+    return at
+
+
+@part
+def is_unchanged(text: U8, first: int, stop: int, changes: Changes) -> bool:
+    """Tell whether a stretch is known to stay as it is."""
+    if stop - first > LONGEST_UNCHANGED:
+        return False
+    low, high = ZERO, u64(stop - first) << u64(56)
+    for k in range(stop - first):
+        if k < 8:
+            low |= u64(text[first + k]) << u64(8 * k)
+        else:
+            high |= u64(text[first + k]) << u64(8 * (k - 8))
+    slot = i64(hash_stretch(low, high) >> SHIFT)
+    for _ in range(WALK_UNCHANGED):
+        known = changes.unchanged[2 * slot + 1]
+        if known == high and changes.unchanged[2 * slot] == low:
+            return True
+        if known == ZERO:
+            return False
+        slot = (slot + 1) & (N_UNCHANGED - 1)
+    return False
+
+
+@part
+def hash_stretch(low: u64, high: u64) -> u64:
+    """Return the hash of a stretch, its place in the high bits."""
+    return wrapping_multiply(low ^ wrapping_multiply(high, MIX), MIX)
