@@ -21,12 +21,15 @@ from numbatok.tables import (
     CALL_AS_UTF8,
     CALL_BYTES_TYPE,
     CALL_CLEAR_ERROR,
+    CALL_DROP_REFERENCE,
     CALL_ENCODE,
     CALL_KEPT,
     CALL_NEW_ARRAY,
+    CALL_NEW_CAPSULE,
     CALL_NONE,
     CALL_OFFSETS,
     CALL_OFFSETS_ADDRESS,
+    CALL_SET_BASE,
     CALL_SIZE,
     CALL_SIZE_ADDRESS,
     CALL_STR_TYPE,
@@ -42,7 +45,8 @@ from numbatok.tables import (
     U8,
 )
 
-ARRAY_TYPE, NEW_ARRAY = 2, 93  # places in NumPy's table of functions, fixed by its binary interface
+# Places in NumPy's table of functions, fixed by its binary interface.
+ARRAY_TYPE, NEW_ARRAY, SET_BASE = 2, 93, 282
 METH_FASTCALL = 0x80
 FLAGS = 32  # where they are in a str
 # In them, counted from the bytes of a unit: are the units where str_layout says? Before Python 3.12
@@ -85,6 +89,9 @@ def make_frame() -> I64:
         CALL_NEW_ARRAY: _numpy_function(NEW_ARRAY),
         CALL_ARRAY_TYPE: _numpy_function(ARRAY_TYPE),
         CALL_UINT32: np.dtype(np.uint32).num,
+        CALL_NEW_CAPSULE: _python_function("PyCapsule_New"),
+        CALL_DROP_REFERENCE: _python_function("Py_DecRef"),
+        CALL_SET_BASE: _numpy_function(SET_BASE),
     }
     frame[list(values)] = list(values.values())
     return frame

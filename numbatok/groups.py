@@ -18,6 +18,7 @@ GROUPS = {
     "core": {  # what every text needs
         "encode_object": Entry(_KERNELS + "call", 3),
         "list_rows": Entry(_KERNELS + "call", 3),
+        "release_block": Entry(_KERNELS + "arena", 1),
         "join_rows": Entry(_KERNELS + "call", 4),
         "encode_documents": Entry(_KERNELS + "encode", 9),
         "encode_parts": Entry(_KERNELS + "parts", 1),

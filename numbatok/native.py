@@ -82,6 +82,12 @@ def address(name: str) -> int:
     return found
 
 
+def keep_loaded(name: str) -> None:
+    """Keep the code of an entry even while the interpreter ends."""
+    address(name)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_engines[_group_of(name)]))
+
+
 def _plain_entry(group: str, name: str) -> Callable[..., int]:
     import importlib
 

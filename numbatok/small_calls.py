@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from numbatok.arena import lend_from_arena
 from numbatok.built_in import built_in, is_possible, make_frame, write_utf8_to
 from numbatok.policy import Policy
 from numbatok.scratch import ThreadState
@@ -58,6 +59,7 @@ class SmallCalls:
             self._frame[CALL_N_FORMS] = len(forms)
             self._utf8 = np.empty(4 * SMALL_TEXT + 64, np.uint8)
             write_utf8_to(self._frame, self._utf8)
+            lend_from_arena(self._frame)
             self._frame[CALL_FORMS : CALL_FORMS + len(forms)] = forms
             self.call = built_in("encode_object", self._frame)
             self._keys.append(None)

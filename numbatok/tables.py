@@ -431,14 +431,50 @@ N_FORMS = 4  # normalizers of one tokenizer that a short call can look through
     CALL_UNITS,  # where a str that is not ASCII has its code units,
     CALL_KEPT,  # the address of its UTF-8 or 0,
     CALL_WIDTH_SHIFT,  # and in its flags the bytes of a unit
-) = range(25)
-CALL_STRETCH = 25  # [2] what find_change finds
-CALL_OFFSETS = 27  # [2] where the ids of the text start and end
-CALL_FORMS = 29  # [N_FORMS] addresses of the classes of normalizers
+    CALL_ARENA,  # address of the arena for results of LEAST_BLOCK bytes and more, or 0
+    CALL_RELEASE,  # address of release_block
+    CALL_NEW_CAPSULE,
+    CALL_SET_BASE,
+    CALL_DROP_REFERENCE,
+) = range(30)
+CALL_STRETCH = 30  # [2] what find_change finds
+CALL_OFFSETS = 32  # [2] where the ids of the text start and end
+CALL_FORMS = 34  # [N_FORMS] addresses of the classes of normalizers
 CALL_SIGHTS = CALL_FORMS + N_FORMS  # [N_SIGHTS] address ^ length of texts of which it was written
 N_SIGHTS = 256
 N_CALL = CALL_SIGHTS + N_SIGHTS
 UNFIT, OTHER_POLICY = -1, -2
+
+# Memory for the ids of short texts, int64[N_ARENA]: pages that have blocks of one size each.
+LEAST_BLOCK, LARGEST_BLOCK, BLOCK_STEP = 1 << 11, 1 << 16, 1 << 9  # bytes
+N_CLASSES = 21  # sizes of blocks, four for each power of two
+PAGE_BITS, MOST_PAGES = 21, 1 << 11  # 4 GB of address space
+EMPTY_KEPT = 16  # pages without a block that keep their memory
+CAPSULE_POINTER = 16  # where a capsule has what it holds, bytes
+(
+    ARENA_SELF,  # its address
+    ARENA_FIRST,  # the address of the first page
+    ARENA_N_PAGES,
+    ARENA_N_USED,  # the pages after these were never used
+    ARENA_EMPTY,  # number + 1 of the first page of those without a block, 0: none
+    ARENA_N_EMPTY,
+    ARENA_ADVISE,  # address of the system's madvise
+) = range(7)
+ARENA_SIZES = 7  # [N_CLASSES] bytes of a block
+ARENA_HEADS = ARENA_SIZES + N_CLASSES  # [N_CLASSES] number + 1 of the first page with room, or 0
+ARENA_CLASSES = ARENA_HEADS + N_CLASSES  # [LARGEST_BLOCK / BLOCK_STEP + 1] the class of a size
+ARENA_PAGES = ARENA_CLASSES + LARGEST_BLOCK // BLOCK_STEP + 1  # [MOST_PAGES, PAGE_ROW]
+(
+    PAGE_CLASS,
+    PAGE_TAKEN,  # blocks
+    PAGE_FREE,  # address of the first block that was given back, or 0; it starts with the next one
+    PAGE_FRESH,  # where the blocks begin that were never taken
+    PAGE_NEXT,  # number + 1 of the page after it in its list, or 0
+    PAGE_PREVIOUS,
+    PAGE_LISTED,  # is it in the list of its class?
+    PAGE_ROW,
+) = range(8)
+N_ARENA = ARENA_PAGES + MOST_PAGES * PAGE_ROW
 
 # What the threads share that encode parts, int64[N_TICKETS]; a cache line each that all write.
 TICKET_NEXT, TICKET_STOP = 0, 8  # the part that is next to be taken; 1: come back

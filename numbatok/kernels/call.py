@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from numbatok._jit import entry, i64, kernel
 from numbatok.addresses import call_at, call_with_nine, view_i64, view_u8, view_u32
+from numbatok.kernels.arena import give_block, take_block
 from numbatok.kernels.encode import open_state
 from numbatok.kernels.normalize import find_change
 from numbatok.tables import (
@@ -19,10 +20,12 @@ from numbatok.tables import (
     AT_DOCUMENT,
     AT_ID,
     CALL_ADD_REFERENCE,
+    CALL_ARENA,
     CALL_ARRAY_TYPE,
     CALL_AS_UTF8,
     CALL_BYTES_TYPE,
     CALL_CLEAR_ERROR,
+    CALL_DROP_REFERENCE,
     CALL_ENCODE,
     CALL_FORMS,
     CALL_IDS,
@@ -30,9 +33,12 @@ from numbatok.tables import (
     CALL_LONGEST,
     CALL_N_FORMS,
     CALL_NEW_ARRAY,
+    CALL_NEW_CAPSULE,
     CALL_NONE,
     CALL_OFFSETS_ADDRESS,
     CALL_POLICY,
+    CALL_RELEASE,
+    CALL_SET_BASE,
     CALL_SIGHTS,
     CALL_SIZE,
     CALL_SIZE_ADDRESS,
@@ -49,7 +55,9 @@ from numbatok.tables import (
     FLOW_ROW,
     FLOW_WITHIN,
     I64,
+    LEAST_BLOCK,
     LIMIT,
+    N_ARENA,
     N_CALL,
     N_SIGHTS,
     NEXT_ADDED,
@@ -64,6 +72,7 @@ TYPE, LENGTH, BYTES_DATA, FLAGS = 8, 16, 32, 32  # where these are in an object,
 # before Python 3.12 an extension may still make one.
 COMPACT, ASCII = 1 << 3, 1 << 4
 ARRAY_DATA, LIST_ITEMS = 16, 24
+WRITABLE = 0x0501  # NumPy's flags: contiguous, aligned, writable
 
 
 @entry
@@ -206,13 +215,46 @@ def may_normalize(frame: I64, address: int) -> bool:
 @kernel
 def new_array(frame: I64, n_ids: int) -> int:
     """Return a new array with the ids that the frame points to. No Python code runs meanwhile."""
-    frame[CALL_SIZE] = n_ids
-    array = call_with_nine(
-        frame[CALL_NEW_ARRAY], frame[CALL_ARRAY_TYPE], 1, frame[CALL_SIZE_ADDRESS],
-        frame[CALL_UINT32], 0, 0, 0, 0, 0,
-    )  # fmt: skip
+    if frame[CALL_ARENA] != 0 and 4 * n_ids >= LEAST_BLOCK:
+        block = take_block(view_i64(frame[CALL_ARENA], N_ARENA), 4 * n_ids)
+        if block != 0:
+            copy_ids(frame, n_ids, block)
+            return new_lent_array(frame, n_ids, block)
+    array = make_array(frame, n_ids, i64(0), i64(0))
     if array != 0:
-        ids, source = view_u32(word(array + ARRAY_DATA), n_ids), view_u32(frame[CALL_IDS], n_ids)
-        for k in range(n_ids):
-            ids[k] = source[k]
+        copy_ids(frame, n_ids, word(array + ARRAY_DATA))
+    return array
+
+
+@kernel
+def make_array(frame: I64, n_ids: int, data: int, flags: int) -> int:
+    """Return a new array of ids, of memory of its own if `data` is 0; 0 with an exception set."""
+    frame[CALL_SIZE] = n_ids
+    return call_with_nine(
+        frame[CALL_NEW_ARRAY], frame[CALL_ARRAY_TYPE], 1, frame[CALL_SIZE_ADDRESS],
+        frame[CALL_UINT32], 0, data, 0, flags, 0,
+    )  # fmt: skip
+
+
+@kernel
+def copy_ids(frame: I64, n_ids: int, address: int) -> None:
+    """Copy the ids that the frame points to."""
+    source, ids = view_u32(frame[CALL_IDS], n_ids), view_u32(address, n_ids)
+    for k in range(n_ids):
+        ids[k] = source[k]
+
+
+@kernel
+def new_lent_array(frame: I64, n_ids: int, block: int) -> int:
+    """Return a new array of the ids in a block, which is given back when the last view is gone."""
+    array = make_array(frame, n_ids, block, i64(WRITABLE))
+    capsule = i64(0)
+    if array != 0:
+        capsule = call_at(frame[CALL_NEW_CAPSULE], block, 0, frame[CALL_RELEASE], 0)
+    if capsule == 0:
+        give_block(view_i64(frame[CALL_ARENA], N_ARENA), block)
+        if array != 0:
+            call_at(frame[CALL_DROP_REFERENCE], array, 0, 0, 0)
+        return i64(0)
+    call_at(frame[CALL_SET_BASE], array, capsule, 0, 0)  # fails for no new array
     return array

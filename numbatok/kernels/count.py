@@ -100,9 +100,10 @@ def count_window(state: State, count: int, position: int, counts: Counts) -> Non
     key_low, key_high, buckets, starts = batch.key_low, batch.key_high, batch.buckets, scan.starts
     for i in range(0, count, 8):
         pack_eight_keys(scan.window, starts, i, key_low, key_high)
-    for i in range(count):
+    for i in range(natural(count)):
         buckets[i] = first_of_bucket(hash_key(key_low[i], key_high[i]), slots)
-        prefetch(slots, buckets[i])
+    for i in range(count):
+        prefetch(slots, natural(buckets[i]))
     n_new, new_bytes, n_dropped = i64(0), i64(0), i64(0)
     for i in range(count):
         if scan.dropped.size > 0 and scan.dropped[i] != 0:

@@ -13,6 +13,7 @@ LONG, ODD = u64(LONG_KEY), u64(LONG_KEY - 1)
 MIX_LOW, MIX_HIGH = u64(0x9E3779B97F4A7C15), u64(0xBF58476D1CE4E5B9)  # odd, well spread bits
 HALF = u64(32)
 BUCKET, ENTRY = 8, 4  # u64 in a bucket, in an entry
+AHEAD = 64  # buckets that are fetched before they are looked at: 4 KB, which stay in the cache
 
 
 @part
@@ -30,15 +31,13 @@ def first_of_bucket(hashed: np.uint64, slots: U64) -> int:
 
 @kernel
 def pack_keys(scan: Scan, batch: Batch, count: int, words: Entries) -> None:
-    """Write the keys and home buckets of the first `count` pretokens, and of up to 7 more."""
+    """Write the keys and home buckets of the first `count` pretokens, and keys of up to 7 more."""
     key_low, key_high, buckets = batch.key_low, batch.key_high, batch.buckets
     window, starts = scan.window, scan.starts
     for i in range(0, count, 8):
         pack_eight_keys(window, starts, i, key_low, key_high)
-    for i in range(count):
-        bucket = natural(first_of_bucket(hash_key(key_low[i], key_high[i]), words.slots))
-        buckets[i] = bucket
-        prefetch(words.slots, bucket)
+    for i in range(natural(count)):  # LLVM makes vectors of this loop as long as it fetches nothing
+        buckets[i] = first_of_bucket(hash_key(key_low[i], key_high[i]), words.slots)
 
 
 @kernel
@@ -50,7 +49,10 @@ def probe_words(batch: Batch, count: int, words: Entries) -> int:
     slots, ids, missed = words.slots, batch.ids, batch.missed
     key_low, key_high, buckets = batch.key_low, batch.key_high, batch.buckets
     n_missed = 0
+    for i in range(min(count, AHEAD)):
+        prefetch(slots, natural(buckets[i]))
     for i in range(count):
+        prefetch(slots, natural(buckets[i + AHEAD]))  # what is behind the last one does no harm
         bucket, low, high = natural(buckets[i]), key_low[i], key_high[i]
         first = (slots[bucket] ^ low) | (slots[bucket + 1] ^ high)
         second = (slots[bucket + ENTRY] ^ low) | (slots[bucket + ENTRY + 1] ^ high)
