@@ -44,6 +44,9 @@ GROUPS = {
         "find_pretokens": Entry(_KERNELS + "pretokens", 5),
         "find_all_added": Entry(_KERNELS + "added", 5),
     },
+    "files": {
+        "find_separators": Entry(_KERNELS + "separators", 6),
+    },
     "decode": {
         "measure_ids": Entry(_KERNELS + "decode", 5),
         "decode_ids": Entry(_KERNELS + "decode", 8),

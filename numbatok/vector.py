@@ -364,8 +364,9 @@ def _sixteen_bytes(builder: Any, text: Any, starts: Any, first: Any) -> tuple[An
         n = rows[0].type.count // 2
         order = [*range(n), *range(2 * n, 3 * n), *range(n, 2 * n), *range(3 * n, 4 * n)]
         rows = [_shuffle(builder, a, b, order) for a, b in zip(rows[::2], rows[1::2], strict=True)]
-    low = _shuffle(builder, *rows, [0, 1, 2, 3, 8, 9, 10, 11])
-    high = _shuffle(builder, *rows, [4, 5, 6, 7, 12, 13, 14, 15])
+    one, other = rows
+    low = _shuffle(builder, one, other, [0, 1, 2, 3, 8, 9, 10, 11])
+    high = _shuffle(builder, one, other, [4, 5, 6, 7, 12, 13, 14, 15])
     return low, high
 
 

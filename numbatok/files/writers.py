@@ -50,10 +50,16 @@ class BinWriter:
         self._file = open(paths[0], "wb")  # noqa: SIM115 - closed by close
         self._dtype = settings.dtype.newbyteorder("<")
         self._count = 0
+        self._room = np.empty(0, self._dtype)  # used again: new memory takes longer than to fill it
 
     def write(self, ids: U32) -> None:
         """Append ids."""
-        self._file.write(np.ascontiguousarray(ids, self._dtype).data)
+        if self._dtype != ids.dtype:
+            if self._room.size < ids.size:
+                self._room = np.empty(ids.size, self._dtype)
+            np.copyto(self._room[: ids.size], ids, casting="unsafe")
+            ids = self._room[: ids.size]
+        self._file.write(np.ascontiguousarray(ids).data)
         self._count += ids.size
 
     def close(self) -> None:
