@@ -141,11 +141,22 @@ def word(address: int) -> int:
     return ctypes.c_uint64.from_address(address).value
 
 
-def write_utf8_to(frame: I64, room: U8) -> None:
-    """Let a frame have the UTF-8 of a str written to memory of its own where that is possible."""
+def tell_layout(frame: I64) -> bool:
+    """Tell a frame how a str is laid out, if that is known; return whether it is."""
     layout = str_layout()
     if layout is not None:
         frame[CALL_UNITS], frame[CALL_KEPT], frame[CALL_WIDTH_SHIFT] = layout
+    return layout is not None
+
+
+def forget_layout(frame: I64) -> None:
+    """Let a frame have the UTF-8 of every str made and kept by CPython."""
+    frame[CALL_UNITS] = 0
+
+
+def write_utf8_to(frame: I64, room: U8) -> None:
+    """Let a frame have the UTF-8 of a str written to memory of its own where that is possible."""
+    if tell_layout(frame):
         frame[CALL_WRITE_UTF8], frame[CALL_UTF8] = address("write_utf8"), room.ctypes.data
 
 

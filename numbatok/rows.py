@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok import parallel
-from numbatok.built_in import built_in, is_possible, make_frame
+from numbatok.built_in import built_in, forget_layout, is_possible, make_frame, tell_layout
 from numbatok.pages import lend
 from numbatok.policy import Invalid, check_rows, rows_to_bytes
-from numbatok.tables import CALL_LONGEST, CALL_WHY, I64, U8
+from numbatok.tables import CALL_LONGEST, I64, U8
 
 LONGEST = 1 << 62
+_last = (0, 0, 0)  # the batch before: identities of its first and last row, number of rows
+COUNTS, WIDTHS = 1, 2  # rows of what `list_rows` writes, after the addresses
 
 
 def join(texts: object, invalid: Invalid) -> tuple[U8, NDArray[np.int64]]:
@@ -26,38 +28,67 @@ def join(texts: object, invalid: Invalid) -> tuple[U8, NDArray[np.int64]]:
     rows = list(check_rows(texts))  # another thread may change a list of the caller's
     places = _places(rows) if invalid in ("byte-alphabet", "punct") else None
     if places is None:
-        data = rows_to_bytes(rows, invalid)
-        sizes = np.fromiter(map(len, data), np.int64, len(data))
-        return np.frombuffer(b"".join(data), np.uint8), np.cumsum(sizes)
-    ends = np.cumsum(places[1])
+        return _joined(rows_to_bytes(rows, invalid))
+    sizes = _sizes(places)
+    if sizes is None:
+        return _joined(rows_to_bytes(rows, invalid))
+    ends = np.cumsum(sizes)
     size = int(ends[-1]) if rows else 0
     lent = lend(size)
     text = np.empty(size, np.uint8) if lent is None else lent
-    parallel.call_rows("join_rows", _shares(places, ends, text))
+    bounds, shares = _shares(places, ends)
+    starts = np.append(0, ends)[bounds]
+    shares[:, 4], shares[:, 5] = text.ctypes.data + starts[:-1], np.diff(starts)
+    parallel.call_rows("join_rows", shares)
     return text, ends
 
 
-def _shares(places: I64, ends: I64, text: U8) -> NDArray[np.int64]:
-    """Return the arguments with which each thread copies about as many bytes."""
-    n_parts = parallel.n_parts(text.size)
-    targets = text.size * np.arange(1, n_parts, dtype=np.int64) // n_parts
-    bounds = np.concatenate([[0], np.searchsorted(ends, targets), [len(ends)]])
+def _joined(data: list[bytes]) -> tuple[U8, NDArray[np.int64]]:
+    sizes = np.fromiter(map(len, data), np.int64, len(data))
+    return np.frombuffer(b"".join(data), np.uint8), np.cumsum(sizes)
+
+
+def _sizes(places: I64) -> I64 | None:
+    """Return the bytes of UTF-8 of each row, or None if some have lone surrogates."""
+    if not places[WIDTHS].any():
+        return places[COUNTS]
+    sizes = np.empty(places.shape[1], np.int64)
+    bounds, shares = _shares(places, np.cumsum(places[COUNTS]))
+    shares[:, 4] = sizes.ctypes.data + 8 * bounds[:-1]
+    found = parallel.call_rows("measure_rows", shares)
+    return sizes if max(found) < 0 else None
+
+
+def _shares(places: I64, ends: NDArray[np.int64]) -> tuple[I64, I64]:
+    """Return the rows between which each thread works, and what it is told of them.
+
+    Each has about as much to do, of what ends with row i at ends[i].
+    """
+    total = int(ends[-1]) if ends.size else 0
+    n_parts = parallel.n_parts(total)
+    targets = total * np.arange(1, n_parts, dtype=np.int64) // n_parts
+    bounds = np.concatenate([[0], np.searchsorted(ends, targets), [ends.size]])
     shares = np.zeros((n_parts, 9), np.int64)
-    shares[:, 0] = places[0].ctypes.data + 8 * bounds[:-1]
-    shares[:, 1] = places[1].ctypes.data + 8 * bounds[:-1]
-    shares[:, 2] = np.diff(bounds)
-    shares[:, 3] = text.ctypes.data + np.append(0, ends)[bounds[:-1]]
-    return shares
+    shares[:, :3] = places.ctypes.data + 8 * (ends.size * np.arange(3) + bounds[:-1, None])
+    shares[:, 3] = np.diff(bounds)
+    return bounds, shares
 
 
 def _places(rows: list[Any]) -> I64 | None:
-    """Return addresses and sizes of the rows, int64[2, n], or None if some are of another kind."""
+    """Return what `list_rows` writes, int64[3, n], or None if some rows are of another kind.
+
+    A str keeps its UTF-8 only when the same batch comes twice in turn: see utf8.py.
+    """
     if not is_possible():
         return None
+    global _last
     list_rows, frame = _lister()
-    places = np.empty((2, len(rows)), np.int64)
-    list_rows(rows, places)
-    return places if frame[CALL_WHY] == -1 else None
+    name = (id(rows[0]), id(rows[-1]), len(rows)) if rows else (0, 0, 0)
+    forget_layout(frame) if name == _last else tell_layout(frame)
+    _last = name
+    found = np.empty(3 * len(rows) + 1, np.int64)
+    list_rows(rows, found)
+    return found[:-1].reshape(3, len(rows)) if found[-1] == -1 else None
 
 
 @cache

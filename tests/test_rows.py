@@ -41,6 +41,36 @@ def test_threads_copy_a_share_each(monkeypatch):
         assert (text.tobytes(), ends.tolist()) == plain(texts)
 
 
+ALPHABETS = ["abc é", "abé日本", "日本語", "😀a日é", "éèê"]
+
+
+def fresh(rng, longest):
+    """Return a str that nobody asked for its UTF-8."""
+    return "".join(rng.choices(rng.choice(ALPHABETS), k=rng.randint(0, longest)))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("longest", [3, 40, 200, 3000])
+def test_code_units_become_bytes_side_by_side(n_threads, longest, monkeypatch):
+    if not interpreted():
+        monkeypatch.setattr(parallel, "WORTH_BYTES", 1)
+        monkeypatch.setattr(parallel, "LOAD_BYTES", 1)
+        monkeypatch.setattr(parallel, "n_threads", lambda: n_threads)
+    rng = random.Random(n_threads * longest)
+    for n_rows in (1, 2, 5, 30, 200):
+        texts = [fresh(rng, longest) for _ in range(n_rows)]
+        for _ in range(3):
+            text, ends = rows.join(texts, "byte-alphabet")
+            assert (text.tobytes(), ends.tolist()) == plain(texts)
+
+
+def test_a_surrogate_among_code_units_is_found():
+    for alphabet in ("日本", "😀"):
+        texts = [*[2 * alphabet] * 50, f"{alphabet}\udc80", "a"]
+        text, _ = rows.join(texts, "byte-alphabet")
+        assert text.tobytes().decode() == 100 * alphabet + alphabet + "\ufffda"
+
+
 def test_rows_of_other_kinds():
     class Text(str):
         pass

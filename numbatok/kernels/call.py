@@ -10,7 +10,7 @@ lists and arrays); the rest it asks CPython and NumPy by the addresses of their 
 from __future__ import annotations
 
 from numbatok._jit import entry, i64, kernel
-from numbatok.addresses import call_at, call_with_nine, view_i64, view_u8, view_u32
+from numbatok.addresses import call_at, call_with_nine, view_i64, view_u32
 from numbatok.kernels.arena import give_block, take_block
 from numbatok.kernels.encode import open_state
 from numbatok.kernels.normalize import find_change
@@ -116,35 +116,43 @@ def encode_text(state: State, frame: I64, text_address: int) -> int:
 
 @entry
 def list_rows(frame_object: int, arguments: int, n_arguments: int) -> int:
-    """Write where the bytes of each text of a list are; return None.
+    """Write where the bytes or the code units of each text of a list are; return None.
 
-    METH_FASTCALL: of the frame, called with a list of n str and bytes and an array of int64[2, n]
-    for addresses and sizes, which hold as long as the texts. CALL_WHY becomes -1, or the number of
-    the first row that is something else or has lone surrogates.
+    METH_FASTCALL: of the frame, called with a list of n str and bytes and an array of 3n + 1 int64:
+    addresses, how many, and the bytes of a code unit, 0 for bytes and UTF-8. All hold as long as
+    the texts. The last one becomes -1, or the number of the first row that is something else or has
+    lone surrogates.
     """
     frame = view_i64(word(frame_object + ARRAY_DATA), N_CALL)
     rows, n_rows = word(arguments), word(word(arguments) + LENGTH)
     objects = view_i64(word(rows + LIST_ITEMS), n_rows)
-    places = view_i64(word(word(arguments + 8) + ARRAY_DATA), 2 * n_rows)
+    places = view_i64(word(word(arguments + 8) + ARRAY_DATA), 3 * n_rows + 1)
+    places[3 * n_rows] = -1
     for row in range(n_rows):
-        address = bytes_of(frame, objects[row])
+        text = objects[row]
+        width = width_of(frame, text)
+        if width > 0:
+            frame[CALL_SIZE] = word(text + LENGTH)
+            address = text + frame[CALL_UNITS]
+        else:
+            address = bytes_of(frame, text)
         if address == 0:
-            return none(frame, row)
+            places[3 * n_rows] = row
+            break
         places[row], places[n_rows + row] = address, frame[CALL_SIZE]
-    return none(frame, i64(-1))
+        places[2 * n_rows + row] = width
+    return none(frame, i64(DONE))
 
 
-@entry
-def join_rows(addresses_address: int, sizes_address: int, n_rows: int, text_address: int) -> int:
-    """Copy rows one after the other to a text; return its size."""
-    addresses, sizes = view_i64(addresses_address, n_rows), view_i64(sizes_address, n_rows)
-    at = i64(text_address)
-    for row in range(n_rows):
-        source, target = view_u8(addresses[row], sizes[row]), view_u8(at, sizes[row])
-        for k in range(sizes[row]):
-            target[k] = source[k]
-        at += sizes[row]
-    return at - text_address
+@kernel
+def width_of(frame: I64, text: int) -> int:
+    """Return the bytes of a code unit of a str that has no UTF-8 yet, else 0."""
+    if frame[CALL_UNITS] == 0 or word(text + TYPE) != frame[CALL_STR_TYPE]:
+        return i64(0)
+    flags = word(text + FLAGS) >> frame[CALL_WIDTH_SHIFT]
+    if flags & (COMPACT | ASCII) != COMPACT or word(text + frame[CALL_KEPT]) != 0:
+        return i64(0)
+    return flags & 7
 
 
 @kernel
@@ -172,7 +180,7 @@ def bytes_of(frame: I64, text: int) -> int:
     if size > frame[CALL_LONGEST]:
         return i64(0)
     frame[CALL_SIZE] = size
-    if kind == frame[CALL_STR_TYPE] and is_new(frame, text):
+    if is_new(frame, text):
         width = word(text + FLAGS) >> frame[CALL_WIDTH_SHIFT] & 7
         address = frame[CALL_UTF8]
         units = text + frame[CALL_UNITS]
@@ -191,10 +199,7 @@ def bytes_of(frame: I64, text: int) -> int:
 @kernel
 def is_new(frame: I64, text: int) -> bool:
     """Tell whether a str without UTF-8 is met for the first time, as far as the frame remembers."""
-    flags = word(text + FLAGS) >> frame[CALL_WIDTH_SHIFT]
-    if frame[CALL_WRITE_UTF8] == 0 or flags & (COMPACT | ASCII) != COMPACT:
-        return False
-    if word(text + frame[CALL_KEPT]) != 0:
+    if frame[CALL_WRITE_UTF8] == 0 or width_of(frame, text) == 0:
         return False
     place, name = CALL_SIGHTS + (text >> 4 & N_SIGHTS - 1), text ^ word(text + LENGTH)
     known = frame[place] == name
