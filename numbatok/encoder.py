@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from numbatok.memory import address_of
 from numbatok.native import function
 from numbatok.pattern import Pattern
 from numbatok.policy import Policy, Refusal
@@ -128,7 +129,7 @@ class Encoder:
             job.start(state)
             while True:
                 why = find_pretokens(
-                    state.address, job.text.ctypes.data, len(data), ends.ctypes.data, BUDGET
+                    state.address, address_of(job.text), len(data), address_of(ends), BUDGET
                 )
                 if why == DONE:
                     break
@@ -231,8 +232,8 @@ class Job:
         # what stands after documents takes ids without bytes
         state.control[LIMIT] = min(self.limit, self.n_ids + budget)
         why = encode_documents(
-            state.address, self.text.ctypes.data, self.size, self.documents.ctypes.data,
-            len(self.ends), ids_address, capacity, self.offsets.ctypes.data, budget,
+            state.address, address_of(self.text), self.size, address_of(self.documents),
+            len(self.ends), ids_address, capacity, address_of(self.offsets), budget,
         )  # fmt: skip
         self._place(state, is_part)
         self.passed_limit = why == LIMIT_PASSED and self.n_ids > self.limit
@@ -253,14 +254,14 @@ class Job:
 
     def _part(self, state: ThreadState) -> tuple[int, int, int]:
         """Return where the ids of a part go, in how much room, and how many bytes it has."""
-        return state.part_ids.ctypes.data - 4 * self.n_ids, state.part_ids.size, PART_BYTES
+        return address_of(state.part_ids) - 4 * self.n_ids, state.part_ids.size, PART_BYTES
 
     def _rest(self) -> tuple[int, int, int]:
         """Return where ids go that need no part: to the result, or nowhere if they are counted."""
         if self.result is None:
             return 0, 0, BUDGET
         array = self.result.array
-        return array.ctypes.data, array.size, min(self._sure_room(), BUDGET)
+        return address_of(array), array.size, min(self._sure_room(), BUDGET)
 
     def _place(self, state: ThreadState, is_part: bool) -> None:
         """Move the ids of a part to the result."""
@@ -275,7 +276,7 @@ class Job:
         if self.result is None:
             return 0
         self.result.make_room(self.n_ids + n_ids, self.n_ids + n_ids, self.size)
-        return self.result.array.ctypes.data + 4 * self.n_ids
+        return address_of(self.result.array) + 4 * self.n_ids
 
     def provide(self, why: int, state: ThreadState, room: Callable[[int], int]) -> None:
         """Provide what a kernel came back for; `room` gives the address of room for more ids."""
@@ -315,7 +316,7 @@ class Job:
             padded = np.concatenate([self.text[first:end], np.full(MARGIN, ord(" "), np.uint8)])
             self._padded[state] = first, padded
             state.foresee(end - first)
-        return padded.ctypes.data - first
+        return address_of(padded) - first
 
     def _encode_giant(self, state: ThreadState, room: Callable[[int], int]) -> None:
         control, stop = state.control, self.giant_end(state)
