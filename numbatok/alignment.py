@@ -28,6 +28,16 @@ class Alignment(NamedTuple):
         """Return the alignment of some of the bytes."""
         return Alignment(self.starts[start:end], self.ends[start:end])
 
+    def bounds(self, start: int, end: int) -> tuple[int, int]:
+        """Return where some of the bytes start and end in the text as it was given.
+
+        Of none, both are where the byte before them ends.
+        """
+        if start < end:
+            return int(self.starts[start]), int(self.ends[end - 1])
+        place = int(self.ends[start - 1]) if start else int(self.starts[0])
+        return place, place
+
     def edited(self, edits: Sequence[Edit]) -> Alignment:
         """Follow a change: every byte of a replacement comes from all that it replaces.
 

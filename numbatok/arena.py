@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from functools import cache
 
 import numpy as np
 
 from numbatok.built_in import word
-from numbatok.memory import AddressSpace
+from numbatok.memory import AddressSpace, is_limited
 from numbatok.native import address, keep_loaded
 from numbatok.tables import (
     ARENA_ADVISE,
@@ -42,8 +43,7 @@ def lend_from_arena(frame: I64) -> None:
 @cache
 def _arena() -> I64 | None:
     """Return the arena; None if the system promises no more memory than it has."""
-    advise = getattr(ctypes.CDLL(None), "madvise", None)
-    if advise is None or not _capsules_are_known():
+    if sys.platform != "linux" or is_limited() or not _capsules_are_known():
         return None
     space = AddressSpace.reserve(MOST_PAGES << PAGE_BITS)
     if space is None:
@@ -51,7 +51,7 @@ def _arena() -> I64 | None:
     arena = np.zeros(N_ARENA, np.int64)
     arena[ARENA_SELF], arena[ARENA_FIRST] = arena.ctypes.data, space.array.ctypes.data
     arena[ARENA_N_PAGES] = MOST_PAGES
-    arena[ARENA_ADVISE] = ctypes.cast(advise, ctypes.c_void_p).value or 0
+    arena[ARENA_ADVISE] = ctypes.cast(ctypes.CDLL(None).madvise, ctypes.c_void_p).value or 0
     sizes = block_sizes()
     arena[ARENA_SIZES:ARENA_HEADS] = sizes
     steps = BLOCK_STEP * np.arange(ARENA_PAGES - ARENA_CLASSES)

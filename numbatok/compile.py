@@ -25,7 +25,7 @@ from numbatok.errors import UnsupportedTokenizer
 from numbatok.limits import check_limits
 from numbatok.memory import addresses_of, aligned_zeros
 from numbatok.native import function
-from numbatok.normalization import Normalization
+from numbatok.normalization import Normalization, searched_contents
 from numbatok.pattern import Pattern, recognize
 from numbatok.premerge import certify
 from numbatok.scratch import ThreadState
@@ -348,11 +348,8 @@ def learn_words(words: Words, ids: U32, ignore_merges: bool, state: ThreadState)
 
 def build_searches(spec: TokenizerSpec) -> dict[str, AddedTokens]:
     """Build the three tries of added tokens; a normalized one is searched as it is normalized."""
-    tokens, normalization = spec.added_tokens, Normalization(spec.normalizers)
-    contents = [token.content.encode() for token in tokens]
-    for number, token in enumerate(tokens):
-        if token.normalized:
-            contents[number] = normalization.apply(contents[number])
+    tokens = spec.added_tokens
+    contents = searched_contents(tokens, Normalization(spec.normalizers))
     return {
         "added": build_added_tokens(tokens, contents),
         "raw_added": build_added_tokens(

@@ -72,8 +72,8 @@ def largest_memo() -> MemoSizes:
 
     Errors: InvalidValue if that is no number from 1 to 65,536.
     """
-    chosen = os.environ.get("NUMBATOK_MEMO_MB", str(USUAL_MEGABYTES))
-    if not chosen.isdecimal() or not 1 <= int(chosen) <= 1 << 16:
+    chosen = os.environ.get("NUMBATOK_MEMO_MB") or str(USUAL_MEGABYTES)
+    if not chosen.isdecimal() or len(chosen) > 5 or not 1 <= int(chosen) <= 1 << 16:
         raise InvalidValue(
             f"NUMBATOK_MEMO_MB is {chosen!r}; a whole number of megabytes from 1 to 65536 is needed"
         )

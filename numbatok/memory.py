@@ -9,6 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 LINE = 64  # bytes of a cache line
 HUGE_PAGE = 1 << 21
 
@@ -68,10 +73,23 @@ class AddressSpace(NamedTuple):
         skip = -raw.ctypes.data % HUGE_PAGE
         return cls(mapping, skip, raw[skip : skip + count])
 
-    def advise(self, advice: int, first: int, last: int) -> None:
-        """Give the system an advice on bytes first ... last - 1, whole pages of 2 MB."""
-        if last > first:
+    def advise(self, advice: int, first: int, last: int) -> bool:
+        """Give the system an advice on bytes first ... last - 1, whole pages of 2 MB.
+
+        False if it does not take it, as for memory that a process has locked.
+        """
+        try:
             self.mapping.madvise(advice, self.skip + first, last - first)
+        except OSError:
+            return False
+        return True
+
+
+def is_limited() -> bool:
+    """Tell whether this process may have only so much address space (`ulimit -v`)."""
+    if resource is None:
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def arrays_of(tables: tuple[Any, ...]) -> list[NDArray[Any]]:

@@ -7,6 +7,7 @@ and remembered. Bytes that are not UTF-8 stay as they are.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
@@ -19,6 +20,7 @@ from numbatok.memory import addresses_of
 from numbatok.native import function
 from numbatok.regex.find import Pattern
 from numbatok.spec import (
+    AddedToken,
     Lowercase,
     Normalizer,
     Prepend,
@@ -43,6 +45,7 @@ from numbatok.unicode import normalization as data
 from numbatok.unicode import white_space
 
 Step = Callable[[bytes], bytes]
+SHORT = 64  # bytes of a stretch of which it is remembered what it becomes
 
 
 class Normalization:
@@ -79,6 +82,15 @@ class Normalization:
         for step in self._steps:
             text = step(text)
         return text
+
+
+def searched_contents(tokens: Sequence[AddedToken], normalization: Normalization) -> list[bytes]:
+    """Return what is searched for each added token: a normalized one as it is normalized."""
+    contents = [token.content.encode() for token in tokens]
+    return [
+        normalization.apply(content) if token.normalized else content
+        for token, content in zip(tokens, contents, strict=True)
+    ]
 
 
 def _step(normalizer: Normalizer) -> Step | StretchStep:
@@ -182,7 +194,12 @@ class StretchStep:
             changed = change(stretch.decode("utf-8", "surrogateescape"))
             return changed.encode("utf-8", "surrogateescape")
 
-        self._change = lru_cache(maxsize=1 << 16)(change_bytes)
+        self._change, self._change_short = change_bytes, lru_cache(1 << 16)(change_bytes)
+        self._lock = threading.Lock()
+
+    def change(self, stretch: bytes) -> bytes:
+        """Return what a stretch becomes."""
+        return (self._change_short if len(stretch) <= SHORT else self._change)(stretch)
 
     def __call__(self, text: bytes) -> bytes:
         """Return the text with every stretch changed."""
@@ -200,7 +217,7 @@ class StretchStep:
         while find_change(self.address, address, done, size, stretch_address):
             start, done = stretch.tolist()
             old = bytes(view[start:done])
-            new = self._change(old)
+            new = self.change(old)
             if new != old:
                 yield start, done, new
             else:
@@ -211,17 +228,22 @@ class StretchStep:
 
         Kernels may look meanwhile: the half that tells a used place is written last.
         """
-        if len(stretch) > LONGEST_UNCHANGED or self._n_unchanged >= N_UNCHANGED // 2:
+        if len(stretch) > LONGEST_UNCHANGED:
             return
         low = int.from_bytes(stretch[:8], "little")
         high = int.from_bytes(stretch[8:], "little") | len(stretch) << 56
         unchanged, first = self._changes.unchanged, place_of(low, high)
-        for k in range(WALK_UNCHANGED):
-            slot = (first + k) % N_UNCHANGED
-            if unchanged[2 * slot + 1] == 0:
-                unchanged[2 * slot], unchanged[2 * slot + 1] = low, high
-                self._n_unchanged += 1
+        with self._lock:
+            if self._n_unchanged >= N_UNCHANGED // 2:
                 return
+            for k in range(WALK_UNCHANGED):
+                slot = (first + k) % N_UNCHANGED
+                if unchanged[2 * slot + 1] == high and unchanged[2 * slot] == low:
+                    return
+                if unchanged[2 * slot + 1] == 0:
+                    unchanged[2 * slot], unchanged[2 * slot + 1] = low, high
+                    self._n_unchanged += 1
+                    return
 
 
 def place_of(low: int, high: int) -> int:

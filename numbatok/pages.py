@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from numbatok.memory import HUGE_PAGE, AddressSpace
+from numbatok.memory import HUGE_PAGE, AddressSpace, is_limited
 from numbatok.tables import U8
 
 LARGE = 1 << 22  # bytes; the C library keeps smaller ones
 KEPT_BYTES = 1 << 28  # of memory that nobody uses; the system takes it back when it runs short
+KEPT_SPACE = 1 << 31  # of address space
 
 
 def lend(size: int) -> U8 | None:
@@ -30,6 +31,9 @@ def lend(size: int) -> U8 | None:
         owner = _Owner(size, *_kept[whole].pop())
     except (KeyError, IndexError):
         space = AddressSpace.reserve(whole)
+        if space is None:  # too much is promised already, to results that are gone perhaps
+            _kept.clear()
+            space = AddressSpace.reserve(whole)
         if space is None:
             return None
         owner = _Owner(size, space, 0)
@@ -53,8 +57,8 @@ class _Owner:
 
     def settle(self, n_used: int) -> None:
         self._n_used = -(-n_used // HUGE_PAGE) * HUGE_PAGE
-        if self._n_touched > 2 * self._n_used:
-            self._space.advise(mmap.MADV_DONTNEED, self._n_used, self._n_touched)
+        is_small = self._n_touched > 2 * self._n_used
+        if is_small and self._space.advise(mmap.MADV_DONTNEED, self._n_used, self._n_touched):
             self._n_touched = self._n_used
 
     def __del__(self) -> None:
@@ -66,10 +70,15 @@ _kept: dict[int, list[tuple[AddressSpace, int]]] = {}
 
 
 def _keep(space: AddressSpace, n_touched: int) -> None:
-    """Keep memory that nobody uses, unless it is much."""
-    if n_touched > KEPT_BYTES or not hasattr(mmap, "MADV_FREE"):
+    """Keep memory that nobody uses, unless it is much or there is little."""
+    size = space.array.size
+    is_much = n_touched > KEPT_BYTES or size > KEPT_SPACE
+    if is_much or is_limited() or not hasattr(mmap, "MADV_FREE"):
         return
-    if n_touched + sum(n for rows in list(_kept.values()) for _, n in list(rows)) > KEPT_BYTES:
+    others = [pair for rows in list(_kept.values()) for pair in list(rows)]
+    n_bytes = n_touched + sum(n for _, n in others)
+    n_space = size + sum(other.array.size for other, _ in others)
+    if n_bytes > KEPT_BYTES or n_space > KEPT_SPACE:
         _kept.clear()
-    space.advise(mmap.MADV_FREE, 0, n_touched)
-    _kept.setdefault(space.array.size, []).append((space, n_touched))
+    if n_touched == 0 or space.advise(mmap.MADV_FREE, 0, n_touched):
+        _kept.setdefault(size, []).append((space, n_touched))

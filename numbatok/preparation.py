@@ -20,7 +20,7 @@ from numbatok.alignment import Alignment, Edit, put_before
 from numbatok.edits import apply_edits, split_edits
 from numbatok.memory import addresses_of
 from numbatok.native import function
-from numbatok.normalization import Normalization
+from numbatok.normalization import Normalization, searched_contents
 from numbatok.policy import Policy, Refusal
 from numbatok.regex.chain import prefixing_step
 from numbatok.regex.pieces import find_pieces, with_punctuation
@@ -66,10 +66,10 @@ class Preparation:
         self._normalization = Normalization(spec.normalizers)
         step = prefixing_step(spec.pre_tokenizers)
         self._prefix_space, self._cuts = step >= 0, step > 0
-        self._always = self._prefix_space or overlap(spec.added_tokens)
+        contents = searched_contents(spec.added_tokens, self._normalization)
+        self._always = self._prefix_space or overlap(spec.added_tokens, contents)
         self._raw_first = _any_of(tables.raw_added.first_bytes)
         self._first = _any_of(tables.added.first_bytes)
-        contents = [token.content.encode() for token in spec.added_tokens]
         self._inside = _any_of(_marked(b"".join(contents)))
         self._last = _any_of(_marked(b"".join(content[-1:] for content in contents)))
 
@@ -164,8 +164,7 @@ class Preparation:
                 alignment = alignment.edited(edits)
             text, done = self._normalization.apply(text) if text else text, 0
             for token, at, end in find_all(text, self._tables.normalized_added, actions):
-                span = alignment.part(at, end)
-                first, last = int(span.starts[0]), int(span.ends[-1])
+                first, last = alignment.bounds(at, end)
                 if actions[token] == REFUSE:
                     yield Refusal(token, 0, first)
                     return
@@ -254,10 +253,11 @@ def _any_of(first_bytes: U8) -> re.Pattern[bytes]:
     return re.compile(b"[" + re.escape(marked) + b"]" if marked else b"(?!)")
 
 
-def overlap(tokens: Sequence[AddedToken]) -> bool:
+def overlap(tokens: Sequence[AddedToken], contents: Sequence[bytes]) -> bool:
     """Tell whether the order of the two searches can matter: then they are done one by one."""
-    raw = [token.content for token in tokens if not token.normalized]
-    normalized = [token.content for token in tokens if token.normalized]
+    pairs = list(zip(tokens, contents, strict=True))
+    raw = [content for token, content in pairs if not token.normalized]
+    normalized = [content for token, content in pairs if token.normalized]
     if not raw or not normalized:
         return False
     if any(token.lstrip or token.rstrip or token.single_word for token in tokens):
@@ -265,7 +265,7 @@ def overlap(tokens: Sequence[AddedToken]) -> bool:
     return _touch(raw, normalized) or _touch(normalized, raw)
 
 
-def _touch(some: Sequence[str], others: Sequence[str]) -> bool:
+def _touch(some: Sequence[bytes], others: Sequence[bytes]) -> bool:
     """Tell whether one of `others` can start inside one of `some`."""
     prefixes = {content[:k] for content in others for k in range(1, len(content) + 1)}
     whole = set(others)

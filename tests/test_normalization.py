@@ -141,3 +141,40 @@ def test_a_text_that_changes_is_counted_and_cut_as_encoded(tmp_path):
     assert tokenizer.count(text) == ids.size
     assert tokenizer.decode(ids) == "ó ab" * 20_000
     assert tokenizer.fits(text, ids.size) and not tokenizer.fits(text, ids.size - 1)
+
+
+@pytest.mark.oracle
+def test_a_normalized_token_that_becomes_another_one(tmp_path):
+    """What overlaps is what is searched, not what the file says."""
+    cases = [
+        ("NFC", added("aKb", 258), added("a\u212ab", 259, normalized=True), "aKb aKbc"),
+        ("NFC", added("Kbc", 258), added("a\u212a", 259, normalized=True), "aKbc"),
+        ("NFD", added("e", 258), added("é", 259, normalized=True), "xe\u0301 é e"),
+    ]
+    for form, raw, normalized, text in cases:
+        vocabulary = document(normalizer={"type": form}, added_tokens=[raw, normalized])
+        (tmp_path / "tokenizer.json").write_text(json.dumps(vocabulary))
+        tokenizer = numbatok.load(tmp_path / "tokenizer.json")
+        expected = hugging_face(vocabulary).encode(text, add_special_tokens=False).ids
+        assert tokenizer.encode(text, special="recognize").tolist() == expected
+        assert tokenizer.encode_with_offsets(text, special="recognize").ids.tolist() == expected
+
+
+@pytest.mark.oracle
+def test_offsets_of_a_token_in_white_space_that_another_took(tmp_path):
+    tokens = [added("\n", 258, rstrip=True, normalized=True)]
+    vocabulary = document(added_tokens=tokens)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(vocabulary))
+    tokenizer, text = numbatok.load(tmp_path / "tokenizer.json"), "a\n\n b"
+    expected = hugging_face(vocabulary).encode(text, add_special_tokens=False).ids
+    found = tokenizer.encode_with_offsets(text, special="recognize")
+    assert found.ids.tolist() == tokenizer.encode(text, special="recognize").tolist() == expected
+
+
+def test_long_stretches_are_not_kept():
+    step = step_of("NFC")
+    before = step._change_short.cache_info().currsize
+    for k in range(5):
+        text = ("e" + "\u0316\u0301" * (100 + k)).encode()
+        assert step(text) == by_definition("NFC", text)
+    assert step._change_short.cache_info().currsize == before

@@ -1,6 +1,8 @@
 """Memory of large results is lent to one at a time, used again, and given back."""
 
 import gc
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -114,3 +116,39 @@ def test_threads_never_hold_the_same_memory():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+LIMITED = """
+import resource, numpy as np, numbatok
+tok = numbatok.load("gpt2")
+first = tok.encode(" hello" * 4_000_000)
+del first
+resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, resource.RLIM_INFINITY))
+user = np.empty(500_000_000, np.uint8)
+for n in (8_000_000, 20_000_000, 1_000_000, 20_000_000):
+    ids = tok.encode(" hello" * n)
+    assert ids.size == n and int(ids[-1]) == int(ids[0])
+    del ids
+"""
+
+LOCKED = """
+import ctypes, numbatok
+from numbatok import pages
+libc = ctypes.CDLL(None)
+tok = numbatok.load("gpt2")
+ids = tok.encode(" b c" * 1_300_000)
+place = ids.ctypes.data
+del ids
+if libc.mlock(ctypes.c_void_p(place + (6 << 20)), 4096) == 0:
+    ids = tok.encode(" hello" * 900_000)
+    assert ids.size == 900_000
+    del ids
+    assert tok.encode(" hello" * 900_000).size == 900_000
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs limits and locks of Linux")
+@pytest.mark.parametrize("program", [LIMITED, LOCKED])
+def test_where_memory_is_limited_or_locked(program):
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
