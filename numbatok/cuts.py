@@ -76,19 +76,26 @@ def find_cut(text: U8, pos: int, end: int, kinds: int = IN_ALL) -> int:
 
 def _find_cut(window: U8, kinds: int) -> int:
     """Return the first safe cut as bytes behind the third of the window, or -1."""
-    before, here, after, last = window[2:-3], window[3:-2], window[4:-1], window[5:]
-    found = np.zeros(len(here), bool)
+    found = _safe_places(window, kinds)
+    return int(np.argmax(found)) if found.any() else -1
+
+
+def _safe_places(windows: U8, kinds: int) -> NDArray[np.bool_]:
+    """Return where windows may be cut, bool[..., n - 5], counted from behind the third byte."""
+    before, here = windows[..., 2:-3], windows[..., 3:-2]
+    after, last = windows[..., 4:-1], windows[..., 5:]
+    found = np.zeros(here.shape, bool)
     if kinds & CUT_WORDS:
         found |= _IS_LETTER[before] & (here == _SPACE) & _IS_LETTER[after]
     if kinds & CUT_WIDE_WORDS:
-        white = _WHITE_LAST[before] & _WHITE_BEFORE_LAST[window[1:-4]] | _IS_BLANK[before]
+        white = _WHITE_LAST[before] & _WHITE_BEFORE_LAST[windows[..., 1:-4]] | _IS_BLANK[before]
         found |= ~white & (here == _SPACE) & _WIDE_LEADS[after]
     if kinds & CUT_COMMAS:
-        ideograph = _IDEOGRAPHS[window[:-5]] & ((before & 0xC0) == 0x80)
+        ideograph = _IDEOGRAPHS[windows[..., :-5]] & ((before & 0xC0) == 0x80)
         for comma in _COMMAS:
             a, b, c = comma
             found |= ideograph & (here == a) & (after == b) & (last == c)
-    return int(np.argmax(found)) if found.any() else -1
+    return found
 
 
 def can_cut(tokens: Sequence[AddedToken], actions: U8) -> bool:
@@ -109,15 +116,32 @@ def can_cut(tokens: Sequence[AddedToken], actions: U8) -> bool:
 
 def cut_points(text: U8, ends: NDArray[np.int64], n_parts: int, kinds: int) -> list[int]:
     """Return where to cut documents so that parts of about equal size can be made."""
-    cuts = []
-    for part in range(1, n_parts):
-        target = text.size * part // n_parts
-        document = int(np.searchsorted(ends, target, side="right"))
-        start = int(ends[document - 1]) if document else 0
-        end = int(ends[document]) if document < len(ends) else text.size
-        if end - start <= text.size // (4 * n_parts):
-            continue  # parts are made of whole documents here
-        cut = find_cut(text, max(target, start + 3), end, kinds)
-        if start < cut < end:
-            cuts.append(cut)
-    return sorted(set(cuts))
+    targets = text.size * np.arange(1, n_parts, dtype=np.int64) // n_parts
+    documents = np.searchsorted(ends, targets, side="right")
+    bounds = np.concatenate([[0], ends, [text.size]])
+    starts, stops = bounds[documents], bounds[documents + 1]
+    # parts are made of whole documents where these are small
+    is_long = stops - starts > text.size // (4 * n_parts)
+    starts, stops = starts[is_long], stops[is_long]
+    firsts = np.maximum(targets[is_long], starts + 3)
+    cuts = _near_cuts(text, firsts, stops, kinds)
+    for k in np.flatnonzero(cuts < 0).tolist():
+        cuts[k] = find_cut(text, int(firsts[k]), int(stops[k]), kinds)
+    return np.unique(cuts[(starts < cuts) & (cuts < stops)]).tolist()
+
+
+def _near_cuts(
+    text: U8, firsts: NDArray[np.int64], stops: NDArray[np.int64], kinds: int
+) -> NDArray[np.int64]:
+    """Return the first safe cut from each position on if it is near, else -1.
+
+    All at once: 244 cuts of 64 MB took 10 ms one by one.
+    """
+    cuts = np.full(len(firsts), -1)
+    is_inside = np.flatnonzero(firsts + FIRST_REACH <= stops)
+    if is_inside.size:
+        windows = text[firsts[is_inside, None] - 3 + np.arange(FIRST_REACH)]
+        found = _safe_places(windows, kinds)
+        near = np.where(found.any(axis=1), firsts[is_inside] + np.argmax(found, axis=1), -1)
+        cuts[is_inside] = near
+    return cuts
