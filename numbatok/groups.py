@@ -26,6 +26,7 @@ GROUPS = {
         "write_utf8": Entry(_KERNELS + "transcode", 4),
         "move_memo": Entry(_KERNELS + "growth", 2),
         "find_change": Entry(_KERNELS + "normalize", 5),
+        "learn_unchanged": Entry(_KERNELS + "normalize", 3),
     },
     "build": {  # what a tokenizer needs that is not known yet
         "build_merges": Entry(_KERNELS + "build", 7),

@@ -21,8 +21,8 @@ HUGE_PAGE = 1 << 21
 def aligned_zeros(count: int, kind: type) -> NDArray[Any]:
     """Return `count` zeros whose first element starts a cache line of 64 bytes."""
     size = count * np.dtype(kind).itemsize
-    if size >= HUGE_PAGE and (pages := reserved(size)) is not None:
-        return pages.view(kind)
+    if size >= HUGE_PAGE and (space := AddressSpace.reserve(size)) is not None:
+        return space.array.view(kind)
     raw = np.zeros(size + LINE, np.uint8)
     skip = -raw.ctypes.data % LINE
     return raw[skip : skip + size].view(kind)
@@ -41,16 +41,6 @@ def private_bytes(count: int) -> NDArray[np.uint8]:
     return np.frombuffer(mmap.mmap(-1, count), np.uint8)
 
 
-def reserved(count: int) -> NDArray[np.uint8] | None:
-    """Return `count` zeros of address space, whose pages are taken when they are touched.
-
-    Pages of 2 MB where the system has them: 8 MB are touched in 0.4 ms instead of 2.7, and rarely
-    in 4 to 14 where it must make them. None if the system promises no more than it has.
-    """
-    space = AddressSpace.reserve(count)
-    return None if space is None else space.array
-
-
 class AddressSpace(NamedTuple):
     """Memory of the system that starts a page of 2 MB."""
 
@@ -60,7 +50,11 @@ class AddressSpace(NamedTuple):
 
     @classmethod
     def reserve(cls, count: int) -> AddressSpace | None:
-        """Return `count` zeros; see `reserved`."""
+        """Return `count` zeros of address space, whose pages are taken when they are touched.
+
+        Pages of 2 MB where the system has them: 8 MB are touched in 0.4 ms instead of 2.7, and
+        rarely in 4 to 14 where it must make them. None if the system promises no more than it has.
+        """
         if not hasattr(mmap, "MADV_HUGEPAGE"):
             return None
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)

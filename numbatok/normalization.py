@@ -34,11 +34,8 @@ from numbatok.tables import (
     LAST_IDEOGRAPH,
     LONGEST_UNCHANGED,
     MAY_CHANGE,
-    MIX_UNCHANGED,
     N_UNCHANGED,
-    SHIFT_UNCHANGED,
     U8,
-    WALK_UNCHANGED,
     Changes,
 )
 from numbatok.unicode import normalization as data
@@ -224,32 +221,14 @@ class StretchStep:
                 self._learn(old)
 
     def _learn(self, stretch: bytes) -> None:
-        """Let kernels know a stretch that stays as it is, if there is a place for it.
-
-        Kernels may look meanwhile: the half that tells a used place is written last.
-        """
+        """Let kernels know a stretch that stays as it is, if there is a place for it."""
         if len(stretch) > LONGEST_UNCHANGED:
             return
-        low = int.from_bytes(stretch[:8], "little")
-        high = int.from_bytes(stretch[8:], "little") | len(stretch) << 56
-        unchanged, first = self._changes.unchanged, place_of(low, high)
+        text = np.frombuffer(stretch, np.uint8)
         with self._lock:
-            if self._n_unchanged >= N_UNCHANGED // 2:
-                return
-            for k in range(WALK_UNCHANGED):
-                slot = (first + k) % N_UNCHANGED
-                if unchanged[2 * slot + 1] == high and unchanged[2 * slot] == low:
-                    return
-                if unchanged[2 * slot + 1] == 0:
-                    unchanged[2 * slot], unchanged[2 * slot + 1] = low, high
-                    self._n_unchanged += 1
-                    return
-
-
-def place_of(low: int, high: int) -> int:
-    """Return where a stretch is looked for first, as the kernel does."""
-    every_bit = (1 << 64) - 1
-    return ((low ^ high * MIX_UNCHANGED & every_bit) * MIX_UNCHANGED & every_bit) >> SHIFT_UNCHANGED
+            if self._n_unchanged < N_UNCHANGED // 2:
+                learn = function("learn_unchanged")
+                self._n_unchanged += learn(self.address, text.ctypes.data, text.size)
 
 
 def _pages(kinds: U8) -> U8:

@@ -27,10 +27,8 @@ def join(texts: object, invalid: Invalid) -> tuple[U8, NDArray[np.int64]]:
     """
     rows = list(check_rows(texts))  # another thread may change a list of the caller's
     places = _places(rows) if invalid in ("byte-alphabet", "punct") else None
-    if places is None:
-        return _joined(rows_to_bytes(rows, invalid))
-    sizes = _sizes(places)
-    if sizes is None:
+    sizes = None if places is None else _sizes(places)
+    if places is None or sizes is None:
         return _joined(rows_to_bytes(rows, invalid))
     ends = np.cumsum(sizes)
     size = int(ends[-1]) if rows else 0

@@ -43,10 +43,8 @@ class CharacterClasses(NamedTuple):
 MAY_CHANGE = 255  # class, in the tables of a normalization, of a character that it may change or
 # that may change what is before it; the other classes are canonical combining classes, up to 240
 FIRST_IDEOGRAPH, LAST_IDEOGRAPH = 0xE4, 0xE9  # first bytes of characters that stay as they are
-# What is remembered of stretches that stay as they are: places, the most bytes of one, the places
-# after the first where it may be, and the multiplier and the shift of the hash.
-N_UNCHANGED, LONGEST_UNCHANGED, WALK_UNCHANGED = 1 << 14, 15, 8
-MIX_UNCHANGED, SHIFT_UNCHANGED = 0x9E3779B97F4A7C15, 64 - 14
+# Places for stretches that stay as they are, at most half of them used; the most bytes of one.
+N_UNCHANGED, LONGEST_UNCHANGED = 1 << 14, 15
 
 
 class Changes(NamedTuple):

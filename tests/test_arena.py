@@ -12,6 +12,7 @@ import pytest
 import numbatok
 from numbatok import arena as arena_module
 from numbatok.arena import block_sizes
+from numbatok.built_in import word
 from numbatok.tables import (
     ARENA_CLASSES,
     ARENA_EMPTY,
@@ -109,13 +110,8 @@ def test_empty_pages_give_their_memory_back(arena, gpt2):
         page = int(arena[ARENA_PAGES + PAGE_ROW * (page - 1) + PAGE_NEXT])
     assert len(empty) == arena[ARENA_N_EMPTY] > 2 * EMPTY_KEPT
     assert len(set(empty)) == len(empty) and max(empty) < n_used
-    starts = [
-        np.ctypeslib.as_array(
-            np.ctypeslib.ctypes.c_int64.from_address(int(arena[ARENA_FIRST]) + (k << PAGE_BITS))
-        )
-        for k in empty
-    ]
-    assert sum(int(start) == arena[ARENA_SELF] for start in starts) <= EMPTY_KEPT
+    starts = [word(int(arena[ARENA_FIRST]) + (k << PAGE_BITS)) for k in empty]
+    assert sum(start == arena[ARENA_SELF] for start in starts) <= EMPTY_KEPT
     again = [gpt2.encode(LONG * 1250) for _ in range(3000)]
     assert all(np.array_equal(ids, again[0]) for ids in again)
     assert arena[ARENA_N_USED] == n_used

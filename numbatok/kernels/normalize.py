@@ -10,11 +10,8 @@ from numbatok.tables import (
     LAST_IDEOGRAPH,
     LONGEST_UNCHANGED,
     MAY_CHANGE,
-    MIX_UNCHANGED,
     N_UNCHANGED,
-    SHIFT_UNCHANGED,
     U8,
-    WALK_UNCHANGED,
     Changes,
 )
 from numbatok.vector import (
@@ -27,7 +24,8 @@ from numbatok.vector import (
 
 ZERO = u64(0)
 FIRST_LEAD, LAST_LEAD = 0xC0, 0xFF  # first bytes of characters beyond ASCII, and some of none
-MIX, SHIFT = u64(MIX_UNCHANGED), u64(SHIFT_UNCHANGED)
+WALK = 8  # places where a stretch may be
+MIX, SHIFT = u64(0x9E3779B97F4A7C15), u64(65 - N_UNCHANGED.bit_length())
 
 open_changes = opener(Changes)
 
@@ -113,24 +111,47 @@ def is_unchanged(text: U8, first: int, stop: int, changes: Changes) -> bool:
     """Tell whether a stretch is known to stay as it is."""
     if stop - first > LONGEST_UNCHANGED:
         return False
+    low, high = pack_stretch(text, first, stop)
+    slot = find_stretch(low, high, changes)
+    return slot >= 0 and changes.unchanged[2 * slot + 1] == high
+
+
+@entry
+def learn_unchanged(changes_address: int, text_address: int, size: int) -> int:
+    """Remember a stretch that stays as it is; 1 if it is new and there was a place for it.
+
+    Others may look meanwhile: the half that tells a used place is written last.
+    """
+    changes = open_changes(changes_address)
+    low, high = pack_stretch(view_u8(text_address, size), i64(0), size)
+    slot = find_stretch(low, high, changes)
+    if slot < 0 or changes.unchanged[2 * slot + 1] == high:
+        return i64(0)
+    changes.unchanged[2 * slot] = low
+    changes.unchanged[2 * slot + 1] = high
+    return i64(1)
+
+
+@part
+def pack_stretch(text: U8, first: int, stop: int) -> tuple[u64, u64]:
+    """Return up to 15 bytes as two u64, the last byte of which is their number."""
     low, high = ZERO, u64(stop - first) << u64(56)
     for k in range(stop - first):
         if k < 8:
             low |= u64(text[first + k]) << u64(8 * k)
         else:
             high |= u64(text[first + k]) << u64(8 * (k - 8))
-    slot = i64(hash_stretch(low, high) >> SHIFT)
-    for _ in range(WALK_UNCHANGED):
-        known = changes.unchanged[2 * slot + 1]
-        if known == high and changes.unchanged[2 * slot] == low:
-            return True
-        if known == ZERO:
-            return False
-        slot = (slot + 1) & (N_UNCHANGED - 1)
-    return False
+    return low, high
 
 
 @part
-def hash_stretch(low: u64, high: u64) -> u64:
-    """Return the hash of a stretch, its place in the high bits."""
-    return wrapping_multiply(low ^ wrapping_multiply(high, MIX), MIX)
+def find_stretch(low: u64, high: u64, changes: Changes) -> int:
+    """Return the place of a stretch, or the empty one where it belongs; -1 if there is neither."""
+    mixed = wrapping_multiply(low ^ wrapping_multiply(high, MIX), MIX)
+    slot = i64(mixed >> SHIFT)
+    for _ in range(WALK):
+        known = changes.unchanged[2 * slot + 1]
+        if known == ZERO or (known == high and changes.unchanged[2 * slot] == low):
+            return slot
+        slot = (slot + 1) & (N_UNCHANGED - 1)
+    return i64(-1)
