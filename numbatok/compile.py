@@ -195,8 +195,8 @@ def empty_merges(n_merges: int, model: BpeModel) -> MergeRules:
         odd[missing], ids[-2] = what_becomes_of_missing(model, missing)
     return MergeRules(
         empty_buckets(n_merges), np.full(65536, NO_RANK, np.uint32), ids, odd,
-        before=np.zeros(65536, np.uint32), after=np.zeros(65536, np.uint32),
-        characters=np.zeros(65536, np.uint32),
+        edges=np.zeros(65536, np.uint64), characters=np.zeros(65536, np.uint64),
+        filter=empty_filter(n_merges),
     )  # fmt: skip
 
 
@@ -205,6 +205,11 @@ def empty_buckets(n_pairs: int) -> U64:
     buckets = aligned_zeros(8 << max(1, int(n_pairs / 5).bit_length()), np.uint64)
     buckets[:] = EMPTY_PAIR
     return buckets
+
+
+def empty_filter(n_pairs: int) -> U64:
+    """Make the bits of a filter, of which n_pairs set an eighth at most."""
+    return np.zeros(1 << max(0, (n_pairs - 1).bit_length() - 3), np.uint64)
 
 
 def what_becomes_of_missing(model: BpeModel, missing: Sequence[int]) -> tuple[int, int]:
@@ -285,7 +290,8 @@ def learn_late(
         names=np.zeros(1 << (2 * n).bit_length(), np.uint64),
         first=np.zeros(n, np.uint32), made=np.zeros(n, np.uint32), splits=np.zeros(n, np.uint32),
         pairs=state.tables.merges._replace(
-            buckets=empty_buckets(n_pairs), byte_ranks=np.zeros(65536, np.uint32)
+            buckets=empty_buckets(n_pairs), byte_ranks=np.zeros(65536, np.uint32),
+            filter=empty_filter(n_pairs),
         ),
         symbols=np.zeros(longest + 1, np.uint32), lengths=np.zeros(longest + 1, np.uint32),
         pair_ranks=np.zeros(longest + 1, np.uint32),

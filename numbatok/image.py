@@ -26,7 +26,7 @@ from numbatok.spec_json import from_json, to_json
 from numbatok.tables import Tables
 
 MAGIC = b"numbatok"
-FORMAT = 8  # raise it whenever the meaning of a table changes
+FORMAT = 9  # raise it whenever the meaning of a table changes
 HEADER = struct.Struct("<8sIIQI")  # magic, format, length of description, of arrays, checksum
 
 

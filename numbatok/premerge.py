@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.tables import (
+    EDGE_BITS,
+    EDGE_NONE,
     EMPTY_PAIR,
     I64,
     NO_RANK,
@@ -20,7 +22,7 @@ from numbatok.tables import (
 
 
 def certify(merges: MergeRules, first: U8, last: U8) -> None:
-    """Fill `before`, `after` and `characters` of merges.
+    """Fill `edges` and `characters` of merges.
 
     `first` and `last` are the first and the last byte of each symbol.
     """
@@ -41,35 +43,48 @@ def certify(merges: MergeRules, first: U8, last: U8) -> None:
         # never certain beside anything: a byte before it, a byte after it
         before[a::256] = np.minimum(before[a::256], rank)
         after[b << 8 : b + 1 << 8] = np.minimum(after[b << 8 : b + 1 << 8], rank)
-    merges.before[:], merges.after[:] = before, after
-    merges.characters[:] = certain_characters(merges, taken, taken_right)
+    for k, field in enumerate((merges.byte_ranks.astype(np.int64), before, after)):
+        limited = np.minimum(field, EDGE_NONE).astype(np.uint64)
+        merges.edges[:] |= limited << np.uint64(EDGE_BITS * k)
+    merges.characters[:] = certain_parts(merges, before, after, taken_left, taken_right)
 
 
-def certain_characters(merges: MergeRules, taken: I64, taken_right: I64) -> I64:
-    """Return the symbol of each three bytes of UTF-8, by code point, that is certain, or 0.
+def certain_parts(
+    merges: MergeRules, before: I64, after: I64, taken_left: I64, taken_right: I64
+) -> I64:
+    """Return the symbols of each three bytes of UTF-8, by code point, once the certain ones merged.
 
-    That is, once its first two bytes are joined, before any symbol.
+    They are certain where no merge takes a symbol before them with their first byte, nor their last
+    byte with a symbol after them.
     """
-    left, right, ranks = pairs_of(merges)
     codes = np.arange(1 << 16)
     a, b, c = 0xE0 | codes >> 12, 0x80 | codes >> 6 & 63, 0x80 | codes & 63
-    first_ranks = merges.byte_ranks[a << 8 | b].astype(np.int64)
-    codes = np.flatnonzero(first_ranks < NO_RANK)
-    prefixes = 256 + first_ranks[codes]
-    order = np.argsort(left << SYMBOL_BITS | right)
-    keys = (left << SYMBOL_BITS | right)[order]
-    wanted = prefixes << SYMBOL_BITS | c[codes]
-    places = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    found = np.zeros(1 << 16, np.int64)
-    if len(keys):
-        whole = ranks[order][places]
-        is_certain = (
-            (keys[places] == wanted)
-            & (whole < taken_right[prefixes])
-            & (whole < taken[256 + whole])
-        )
-        found[codes[is_certain]] = 256 + whole[is_certain]
-    return found
+    ranks = merges.byte_ranks.astype(np.int64)
+    ab, bc = ranks[a << 8 | b], ranks[b << 8 | c]
+    opening = np.flatnonzero(ab < after[b << 8 | c])
+    closing = np.flatnonzero(bc < before[a << 8 | b])
+    first, last = 256 + ab[opening], 256 + bc[closing]
+    symbols, taken = np.stack([a, b, c]), np.minimum(taken_left, taken_right)
+    for places, left, right, least in (
+        (opening, first, c[opening], taken_right[first]),
+        (closing, a[closing], last, taken_left[last]),
+    ):
+        symbols[0, places], symbols[1, places], symbols[2, places] = left, right, 0
+        rank = ranks_of(merges, left, right)
+        is_sure = rank < np.minimum(least, taken[256 + np.where(rank < NO_RANK, rank, 0)])
+        sure = places[is_sure]
+        symbols[0, sure], symbols[1, sure] = 256 + rank[is_sure], 0
+    return symbols[0] | symbols[1] << SYMBOL_BITS | symbols[2] << 2 * SYMBOL_BITS
+
+
+def ranks_of(merges: MergeRules, left: I64, right: I64) -> I64:
+    """Return the rank of each pair, NO_RANK where there is none."""
+    known_left, known_right, ranks = pairs_of(merges)
+    known = np.append(known_left << SYMBOL_BITS | known_right, -1)
+    order = np.argsort(known)
+    wanted = left << SYMBOL_BITS | right
+    places = order[np.minimum(np.searchsorted(known[order], wanted), known.size - 1)]
+    return np.where(known[places] == wanted, np.append(ranks, NO_RANK)[places], NO_RANK)
 
 
 def pairs_of(merges: MergeRules) -> tuple[I64, I64, I64]:

@@ -156,11 +156,15 @@ class MergeRules(NamedTuple):
     ids: U32  # [n_symbols + 1] token id of a symbol; the last is NO_SYMBOL's and 0
     odd: U8  # [256] of a byte without a token: DROPPED, UNKNOWN or FUSED; empty if there is none
     # What kernels/premerge certifies by; all zeros certify nothing beside anything.
-    before: U32  # [65536] least rank of a merge of any symbol ending in a with b, at a << 8 | b
-    after: U32  # [65536] and of a merge of a with any symbol starting with b; NO_RANK if none
-    characters: U32  # [65536] symbol of the three bytes of a code point if it is certain, or 0
+    edges: U64  # [65536] by left byte << 8 | right byte, three ranks or EDGE_NONE: its own; the
+    # least of a merge of any symbol ending in left with right; of left with one starting in right
+    characters: U64  # [65536] by code point: the one to three symbols of its three bytes when what
+    # is certain is joined, SYMBOL_BITS each, 0 for none
+    filter: U64  # [1 << bits] a bit for each pair that has a rank, and for a tenth of the others
 
 
+EDGE_BITS = 21  # of a rank in `edges`
+EDGE_NONE = (1 << EDGE_BITS) - 1
 KNOWN, DROPPED, UNKNOWN, FUSED = range(4)  # UNKNOWN and FUSED: the last symbol but NO_SYMBOL
 
 

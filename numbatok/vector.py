@@ -14,7 +14,7 @@ import numpy as np
 from llvmlite import ir
 
 from numbatok._jit import ARRAY, INT, MASK, NOTHING, i64, primitive, u64
-from numbatok.tables import NO_RANK, RANK_BITS, U8, U16, U32, U64, UNITS
+from numbatok.tables import RANK_BITS, U8, U16, U32, U64, UNITS
 
 BLOCK = 64  # bytes that one mask describes: bit k is the byte at pos + k
 SLOTS = 8  # u64 keys in one bucket, a cache line
@@ -466,95 +466,6 @@ def _emit_minimum(builder: Any, values: Any, first: Any) -> Any:
 def minimum_of_sixteen(values: U32, first: int) -> int:
     """Return the least of values[first : first + 16]."""
     return i64(values[first : first + LANES].min())
-
-
-def _emit_join_sixteen(
-    builder: Any, text: Any, start: Any, length: Any, first: Any, joined_before: Any,
-    byte_ranks: Any, before: Any, after: Any, symbols: Any, at_symbols: Any, ranks: Any,
-    at_ranks: Any,
-) -> Any:  # fmt: skip
-    """Sixteen pairs at once; the pair before each is that of the lane before."""
-    kind = ir.VectorType(_I32, LANES)
-    pos = builder.add(start, first)
-
-    def bytes_at(offset: int) -> Any:
-        block = _load(builder, text, builder.add(pos, _I64(offset)), ir.VectorType(_I8, LANES))
-        return builder.zext(block, kind)
-
-    def look_up(table: Any, pairs: Any) -> Any:
-        base = _splat(builder, builder.ptrtoint(table, _I64), LANES)
-        wide = ir.VectorType(_I64, LANES)
-        places = builder.shl(builder.zext(pairs, wide), _all_lanes(wide, 2))
-        pointers = builder.inttoptr(
-            builder.add(base, places), ir.VectorType(_I32.as_pointer(), LANES)
-        )
-        every = _all_lanes(ir.VectorType(_I1, LANES), 1)
-        name = "llvm.masked.gather.v16i32.v16p0"
-        return _call(builder, name, kind, pointers, _I32(4), every, _all_lanes(kind, 0))
-
-    left, right, beyond = bytes_at(0), bytes_at(1), bytes_at(2)
-    pairs = builder.or_(builder.shl(left, _all_lanes(kind, 8)), right)
-    later = builder.or_(builder.shl(right, _all_lanes(kind, 8)), beyond)
-    is_first = builder.icmp_signed("==", first, _I64(0))
-    previous = builder.select(is_first, pos, builder.sub(pos, _I64(1)))
-    byte = builder.zext(builder.load(builder.gep(text, [previous])), _I32)
-    first_left = builder.extract_element(left, _I32(0))
-    pair_before = builder.or_(builder.shl(byte, _I32(8)), first_left)
-    shifted = kind([LANES, *range(LANES - 1)])  # the scalar, then lanes 0 to 14
-    earlier = builder.shuffle_vector(pairs, _splat(builder, pair_before, LANES), shifted)
-
-    lanes, none = kind(list(range(LANES))), _all_lanes(kind, NO_RANK)
-    n_left = builder.trunc(builder.sub(length, first), _I32)  # bytes from the first lane on
-    places = builder.add(lanes, _splat(builder, builder.trunc(first, _I32), LANES))
-    n_left = _splat(builder, n_left, LANES)
-    has_pair = builder.icmp_signed("<", builder.add(lanes, _all_lanes(kind, 1)), n_left)
-    has_next = builder.icmp_signed("<", builder.add(lanes, _all_lanes(kind, 2)), n_left)
-    has_previous = builder.icmp_signed(">", places, _all_lanes(kind, 0))
-    rank = builder.select(has_pair, look_up(byte_ranks, pairs), none)
-    least_before = builder.select(has_previous, look_up(before, earlier), none)
-    least_after = builder.select(has_next, look_up(after, later), none)
-    least = builder.select(
-        builder.icmp_unsigned("<", least_before, least_after), least_before, least_after
-    )
-    joined = builder.icmp_unsigned("<", rank, least)
-
-    symbol = builder.select(joined, builder.add(rank, _all_lanes(kind, 256)), left)
-    _store(builder, symbol, symbols, at_symbols)
-    mask = builder.zext(builder.bitcast(joined, ir.IntType(LANES)), _I64)
-    taken = builder.or_(builder.shl(mask, _I64(1)), builder.and_(joined_before, _I64(1)))
-    taken = builder.bitcast(builder.trunc(taken, ir.IntType(LANES)), ir.VectorType(_I1, LANES))
-    packed = builder.or_(builder.shl(rank, _all_lanes(kind, 6)), places)
-    _store(builder, builder.select(taken, _all_lanes(kind, NO_RANK << 6), packed), ranks, at_ranks)
-    return mask
-
-
-@primitive(
-    MASK, ARRAY, INT, INT, INT, MASK, ARRAY, ARRAY, ARRAY, ARRAY, INT, ARRAY, INT,
-    emit=_emit_join_sixteen,
-)  # fmt: skip
-def join_sixteen(
-    text: U8, start: int, length: int, first: int, joined_before: u64,
-    byte_ranks: U32, before: U32, after: U32, symbols: U32, at_symbols: int, ranks: U32,
-    at_ranks: int,
-) -> u64:  # fmt: skip
-    """Join the certain pairs among positions first ... first + 15 of a pretoken; return a mask.
-
-    Bit 0 of joined_before: the pair before them was joined. Writes: symbols[at_symbols :] and
-    ranks[at_ranks :], sixteen each; a byte that was joined to the one before keeps no pair.
-    """
-    mask = 0
-    for lane in range(LANES):
-        place = first + lane
-        left, right, beyond = (int(text[start + place + k]) for k in range(3))
-        rank = int(byte_ranks[left << 8 | right]) if place + 1 < length else NO_RANK
-        least = int(after[right << 8 | beyond]) if place + 2 < length else NO_RANK
-        if place > 0:
-            least = min(least, int(before[int(text[start + place - 1]) << 8 | left]))
-        taken = mask >> (lane - 1) & 1 if lane else int(joined_before) & 1
-        mask |= int(rank < least) << lane
-        symbols[at_symbols + lane] = 256 + rank if rank < least else left
-        ranks[at_ranks + lane] = NO_RANK << 6 if taken else rank << 6 | place
-    return u64(mask)
 
 
 def _emit_copy(builder: Any, source: Any, at: Any, target: Any, to: Any, count: Any) -> Any:

@@ -9,7 +9,7 @@ from numbatok.kernels.long import find_long, hash_long, put_long
 from numbatok.kernels.merge_any import merge_and_spill
 from numbatok.kernels.merge_long import WIDTH, merge_list, merge_row
 from numbatok.kernels.odd import has_odd
-from numbatok.kernels.pairs import home_of_pair, pack_pair
+from numbatok.kernels.pairs import home_of_pair, pack_pair, place_in_filter
 from numbatok.kernels.words import find_entry, first_of_bucket, hash_key
 from numbatok.tables import (
     EMPTY_PAIR,
@@ -31,7 +31,7 @@ from numbatok.vector import (
     popcount,
 )
 
-ZERO, EIGHT, LENGTH_SHIFT = u64(0), 8, u64(56)
+ZERO, ONE, EIGHT, LENGTH_SHIFT = u64(0), u64(1), 8, u64(56)
 EMPTY, RANK_SHIFT = u64(EMPTY_PAIR), u64(RANK_BITS)
 
 
@@ -88,6 +88,8 @@ def put_pair(left: int, right: int, rank: int, merges: MergeRules) -> None:
     while buckets[slot] != EMPTY:
         slot = slot + 1 if slot + 1 < buckets.size else 0
     buckets[slot] = pair << RANK_SHIFT | u64(rank)
+    place = place_in_filter(pair, merges)
+    merges.filter[place >> 6] |= ONE << u64(place & 63)
     if left < 256 and right < 256:
         merges.byte_ranks[left << 8 | right] = rank
 

@@ -7,6 +7,7 @@ import numpy as np
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.merge_any import merge_and_spill
 from numbatok.kernels.merge_long import WIDTH
+from numbatok.kernels.premerge import put_characters
 from numbatok.tables import U8, U64, USED_LONG, USED_LONG_BYTES, Batch, Memo, State
 from numbatok.vector import LONG_KEY, copy_bytes, load_u64, natural, prefetch, wrapping_multiply
 
@@ -40,7 +41,7 @@ def look_up_long(n_missed: int, state: State) -> int:
             continue
         slot, is_new = find_or_learn(scan.window, start, length, hashed, state.memo)
         batch.entries[m] = slot
-        if is_new and length <= WIDTH:
+        if is_new and fits_lane(scan.window, start, length, state):
             batch.new[n_new], batch.new_entries[n_new] = i, slot
             n_new += 1
         elif is_new:
@@ -50,6 +51,16 @@ def look_up_long(n_missed: int, state: State) -> int:
             slots = state.memo.long_slots
             slots[slot + 2], slots[slot + 3] = low, high
     return n_new
+
+
+@part
+def fits_lane(text: U8, start: int, length: int, state: State) -> bool:
+    """Tell whether a pretoken fits a lane: by its bytes, or of Chinese by its symbols."""
+    if length <= WIDTH:
+        return True
+    symbols = state.work.symbols
+    count = put_characters(text, start, start + length, state.merges, symbols, i64(0))
+    return 0 < count <= WIDTH
 
 
 @part

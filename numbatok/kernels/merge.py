@@ -13,7 +13,7 @@ import numpy as np
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.pairs import find_rank, home_of_pair, pack_pair
 from numbatok.kernels.premerge import AT_RANKS, AT_SYMBOLS, NO_PAIR, ROW, start_lane
-from numbatok.kernels.spill import pack_spilled, spill_id
+from numbatok.kernels.spill import pack_spilled
 from numbatok.tables import U64, USED_SPILLED, Batch, Lanes, Memo, MergeRules, Scan
 from numbatok.vector import (
     clear_lowest_bit,
@@ -21,6 +21,7 @@ from numbatok.vector import (
     highest_bit,
     low_bits,
     minimum_of_sixteen,
+    natural,
     popcount,
     prefetch,
 )
@@ -125,9 +126,10 @@ def pack_ids(lanes: Lanes, lane: int, merges: MergeRules, memo: Memo) -> tuple[u
     count = popcount(alive)
     if count > 4:
         start = memo.used[USED_SPILLED]
-        while alive != ZERO:
-            spill_id(i64(lanes.symbols[at + count_trailing_zeros(alive)]), merges, memo)
+        for k in range(natural(start), start + count):
+            memo.spilled[k] = merges.ids[lanes.symbols[at + count_trailing_zeros(alive)]]
             alive = clear_lowest_bit(alive)
+        memo.used[USED_SPILLED] = start + count
         return pack_spilled(start, memo)
     low = next_id(lanes, at, alive, merges) | u64(count) << COUNT_SHIFT
     alive = clear_lowest_bit(alive)

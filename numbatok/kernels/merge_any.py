@@ -7,9 +7,10 @@ import numpy as np
 from numbatok._jit import i64, kernel, u64
 from numbatok.kernels.merge_by_rank import merge_by_rank
 from numbatok.kernels.merge_long import WIDTH, merge_row, merge_symbols
+from numbatok.kernels.premerge import put_symbols
 from numbatok.kernels.spill import pack_spilled, spill_id
 from numbatok.tables import U8, USED_SPILLED, Memo, MergeRules, Work
-from numbatok.vector import clear_lowest_bit, count_trailing_zeros
+from numbatok.vector import clear_lowest_bit, count_trailing_zeros, natural
 
 ZERO = u64(0)
 BY_RANK = 256  # symbols from which lists are quicker than a heap
@@ -21,9 +22,8 @@ def merge_and_spill(
 ) -> tuple[np.uint64, np.uint64]:
     """Return ids_low and ids_high of the pretoken text[start : start + length]."""
     if length > WIDTH:
-        for at in range(length):
-            work.symbols[at] = text[start + at]
-        return spill_merged(length, merges, work, memo)
+        count = put_symbols(text, natural(start), start + length, merges, work.symbols, i64(0))
+        return spill_merged(count, merges, work, memo)
     spilled_from = memo.used[USED_SPILLED]
     alive = merge_row(text, start, length, merges, work)
     while alive != ZERO:

@@ -17,12 +17,15 @@ To start with t instead of a and b gives the same symbols:
   beside the pair, not which symbols they belong to. Two that overlap are never both certain, by 1
   of the one and 2 of the other.
 
-1 and 2 are looked up by byte in MergeRules.before and after. Pairs that fail 3, of which real
-vocabularies have none to a few, are kept from being certain there (numbatok/premerge.py).
+1 and 2 are looked up by byte in MergeRules.edges. Pairs that fail 3, of which real vocabularies
+have none to a few, are kept from being certain there (numbatok/premerge.py).
 
-A character of three bytes a, b, c is one symbol if (a, b) is certain and then (P, c), P being the
-product: the same argument once more, after the first step. Its conditions hold for any x in
-MergeRules.characters, which is 0 for all others; only what follows c is looked up.
+Most of Chinese, Japanese, Korean and Hindi is characters of three bytes a, b, c. If (a, b) is
+certain and then (P, c), P being the product, or (b, c) and then (a, Q), the character is one
+symbol: the same argument once more, after the first step. In a pretoken of nothing else, perhaps
+after one other byte, the symbols of a character are looked up in MergeRules.characters; unless
+some merge takes its first byte with what ends as the byte before it, or its last byte with what
+starts as the byte after it: one in 15 to 50 of Chinese, whose bytes stay apart.
 
 The idea of a certificate by neighboring bytes is that of toks, which has one for characters and one
 for pairs of ASCII, by classes of bytes; this one is by each byte, and for any pair.
@@ -30,103 +33,134 @@ for pairs of ASCII, by classes of bytes; this one is by each byte, and for any p
 
 from __future__ import annotations
 
-from numbatok._jit import i64, part, u64
+from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.merge_long import WIDTH
-from numbatok.kernels.pairs import find_rank, pack_pair
-from numbatok.tables import NO_RANK, U8, Batch, Lanes, MergeRules, Scan
-from numbatok.vector import (
-    clear_lowest_bit,
-    count_trailing_zeros,
-    join_sixteen,
-    low_bits,
-    natural,
+from numbatok.kernels.pairs import find_rank, may_merge, pack_pair
+from numbatok.tables import (
+    EDGE_BITS,
+    EDGE_NONE,
+    NO_RANK,
+    SYMBOL_BITS,
+    U8,
+    U32,
+    Batch,
+    Lanes,
+    MergeRules,
+    Scan,
 )
+from numbatok.vector import clear_lowest_bit, count_trailing_zeros, low_bits, natural
 
-ZERO, ONE, TWO, THREE = u64(0), u64(1), u64(2), u64(3)
-CONTINUATION = 0x80  # from here on a byte is no ASCII
+ZERO, ONE = u64(0), u64(1)
+CONTINUATION, LEAD = 0x80, 0xE  # the least byte that is no ASCII; the highest four bits of a first
+TO_BEFORE, TO_AFTER, EDGE_MASK = u64(EDGE_BITS), u64(2 * EDGE_BITS), u64(EDGE_NONE)
+BEFORE, AFTER = u64(EDGE_NONE << EDGE_BITS), u64(EDGE_NONE << 2 * EDGE_BITS)
+FREE = BEFORE | AFTER  # no merge takes a byte at this edge
+SECOND, THIRD, SYMBOL_MASK = u64(SYMBOL_BITS), u64(2 * SYMBOL_BITS), u64((1 << SYMBOL_BITS) - 1)
 ROW = 80  # values of a lane in symbols and in ranks
 AT_SYMBOLS, AT_RANKS = 8, 16  # where position 0 is
 NO_PAIR = NO_RANK << 6  # at least this: no pair of a pretoken is left
 
 
-@part
+@kernel
 def start_lane(
     scan: Scan, batch: Batch, item: int, lane: int, merges: MergeRules, lanes: Lanes
 ) -> None:
-    """Put new pretoken `item` into a lane: its bytes are its symbols, or what is certain."""
-    text, start = scan.window, natural(i64(scan.starts[batch.new[item]]))
-    length = i64(scan.starts[batch.new[item] + 1]) - start
-    symbols, ranks, certain = lane * ROW + AT_SYMBOLS, lane * ROW + AT_RANKS, ZERO
-    for first in range(0, length, 16):
-        mask = join_sixteen(
-            text, start, length, first, certain >> u64(first - 1 & 63), merges.byte_ranks,
-            merges.before, merges.after, lanes.symbols, symbols + first, lanes.ranks, ranks + first,
-        )  # fmt: skip
-        certain |= mask << u64(first)
-    no_symbol = merges.ids.size - 1
-    lanes.symbols[symbols - 1] = lanes.symbols[symbols + WIDTH] = no_symbol
-    alive = low_bits(length) & ~(certain << ONE)
-    if text[start + length - 1] >= CONTINUATION and certain != ZERO:
-        alive &= ~put_characters(text, start, length, certain, lane, merges, lanes)
-    lanes.alive[lane] = alive
-    lanes.items[lane], lanes.widths[lane] = item, (length + 15) & ~15
-    rank_pairs(certain | before_each(certain, alive), lanes, lane, merges)
+    """Put new pretoken `item` into a lane: as its bytes, but what is certain as one symbol."""
+    start = natural(i64(scan.starts[batch.new[item]]))
+    end = natural(i64(scan.starts[batch.new[item] + 1]))
+    symbols, at = lanes.symbols, lane * ROW + AT_SYMBOLS
+    count = put_symbols(scan.window, start, end, merges, symbols, at)
+    none = merges.ids.size - 1  # NO_SYMBOL
+    symbols[at - 1] = symbols[at + count] = symbols[at + WIDTH] = none
+    lanes.alive[lane], lanes.items[lane] = low_bits(count), item
+    lanes.widths[lane] = (count + 15) & ~15
+    rank_pairs(count, lane, merges, lanes)
 
 
 @part
-def before_each(symbols: u64, alive: u64) -> u64:
-    """Return a mask of the symbols right before some; a symbol has three bytes at most."""
-    single, double = alive & alive >> ONE, alive & ~(alive >> ONE)
-    triple = double & ~(alive >> TWO)
-    return single & symbols >> ONE | double & symbols >> TWO | triple & symbols >> THREE
+def put_symbols(text: U8, start: int, end: int, merges: MergeRules, symbols: U32, at: int) -> int:
+    """Write the symbols of text[start:end] to symbols[at:]; return how many.
+
+    Two more may be overwritten.
+    """
+    count = put_characters(text, start, end, merges, symbols, at)
+    if count == 0:
+        count = put_pairs(text, start, end, merges, symbols, at)
+    return count
 
 
 @part
 def put_characters(
-    text: U8, start: int, length: int, certain: u64, lane: int, merges: MergeRules, lanes: Lanes
-) -> u64:
-    """Join the third byte of characters that are certain; return a mask of these bytes."""
-    symbols, ranks, taken = lane * ROW + AT_SYMBOLS, lane * ROW + AT_RANKS, ZERO
-    while certain != ZERO:
-        position = count_trailing_zeros(certain)
-        certain = clear_lowest_bit(certain)
-        symbol = character_at(text, start + position, length - position, merges)
-        if symbol > 0:
-            lanes.symbols[symbols + position] = symbol
-            lanes.ranks[ranks + position + 2] = NO_PAIR
-            taken |= ONE << u64(position + 2)
-    return taken
+    text: U8, start: int, end: int, merges: MergeRules, symbols: U32, at: int
+) -> int:
+    """Write the symbols of characters of three bytes, and of one byte before them, if any.
 
-
-@part
-def character_at(text: U8, pos: int, length: int, merges: MergeRules) -> int:
-    """Return the symbol of the three bytes at pos, of which the first two join, if it is certain.
-
-    Else 0. The pretoken has `length` bytes from pos on.
+    Return how many, or 0 if the pretoken is something else.
     """
-    first, second, third = i64(text[pos]), i64(text[pos + 1]), i64(text[pos + 2])
-    if length < 3 or first >> 4 != 0xE or second >> 6 != 2 or third >> 6 != 2:
+    first = start + i64(text[start] < CONTINUATION)
+    if i64(text[first]) >> 4 != LEAD or (end - first) % 3 != 0:
         return i64(0)
-    symbol = i64(merges.characters[(first & 15) << 12 | (second & 63) << 6 | third & 63])
-    after = i64(merges.after[third << 8 | i64(text[pos + 3])]) if length > 3 else NO_RANK
-    return symbol if symbol - 256 < after else i64(0)
+    begin, is_other = at, i64(0)
+    a = i64(text[start])
+    symbols[at] = a
+    at += first - start
+    edges = FREE if first == start else merges.edges[a << 8 | i64(text[first])]
+    for pos in range(first, end, 3):
+        a, b, c = i64(text[pos]), i64(text[pos + 1]), i64(text[pos + 2])
+        is_other |= a >> 4 ^ LEAD | b >> 6 ^ 2 | c >> 6 ^ 2
+        following = merges.edges[c << 8 | i64(text[pos + 3])] if pos + 3 < end else FREE
+        parts = merges.characters[(a & 15) << 12 | (b & 63) << 6 | c & 63]
+        if (edges & BEFORE != BEFORE) | (following < AFTER):
+            parts = u64(a) | u64(b) << SECOND | u64(c) << THIRD
+        edges = following
+        second, third = parts >> SECOND & SYMBOL_MASK, parts >> THIRD
+        symbols[at] = i64(parts & SYMBOL_MASK)
+        symbols[at + 1] = i64(second)
+        at += 1 + i64(second != ZERO)
+        symbols[at] = i64(third)
+        at += i64(third != ZERO)
+    return at - begin if is_other == 0 else i64(0)
 
 
 @part
-def pair_at(lanes: Lanes, lane: int, position: int) -> u64:
-    """Return the symbol at a position, which is alive, and the next as a pair."""
-    symbols = lane * ROW + AT_SYMBOLS
-    after = clear_lowest_bit(lanes.alive[lane] & ~low_bits(position))
-    right = lanes.symbols[symbols + count_trailing_zeros(after)]  # NO_SYMBOL is at 64
-    return pack_pair(i64(lanes.symbols[symbols + position]), i64(right))
+def put_pairs(text: U8, start: int, end: int, merges: MergeRules, symbols: U32, at: int) -> int:
+    """Write the bytes as symbols, those of certain pairs as one; return how many."""
+    begin, is_taken, before = at, i64(0), EDGE_MASK
+    left, right = i64(text[start]), i64(text[start + 1])
+    edges = merges.edges[left << 8 | right]
+    for pos in range(start, end - 1):
+        beyond = i64(text[pos + 2])
+        following = merges.edges[right << 8 | beyond]
+        rank = edges & EDGE_MASK
+        after = following >> TO_AFTER if pos + 2 < end else EDGE_MASK
+        is_certain = i64(rank < before) & i64(rank < after)
+        symbols[at] = 256 + i64(rank) if is_certain != 0 else left
+        at += 1 - is_taken
+        before, is_taken = edges >> TO_BEFORE & EDGE_MASK, is_certain
+        edges, left, right = following, right, beyond
+    symbols[at] = left
+    return at + 1 - is_taken - begin
 
 
 @part
-def rank_pairs(positions: u64, lanes: Lanes, lane: int, merges: MergeRules) -> None:
-    """Rank the pairs that start at some positions."""
-    ranks = lane * ROW + AT_RANKS
-    while positions != ZERO:
-        position = count_trailing_zeros(positions)
-        rank = find_rank(pair_at(lanes, lane, position), merges)
+def rank_pairs(count: int, lane: int, merges: MergeRules, lanes: Lanes) -> None:
+    """Rank the pairs of the symbols of a lane, of which there are `count`, then NO_SYMBOL."""
+    symbols, ranks = lane * ROW + AT_SYMBOLS, lane * ROW + AT_RANKS
+    likely, bit = ZERO, ONE
+    left, right = i64(lanes.symbols[symbols]), i64(lanes.symbols[symbols + 1])
+    at, none = symbols + 1, merges.ids.size - 1
+    # Up to NO_SYMBOL and not to `count`: LLVM would make vectors of a loop with a known end, whose
+    # loads wait for the narrower stores before them.
+    while right != none:
+        if may_merge(pack_pair(left, right), merges) != ZERO:
+            likely |= bit
+        at, bit, left = at + 1, bit << ONE, right
+        right = i64(lanes.symbols[at])
+    for k in range((count + 15) & ~15):
+        lanes.ranks[ranks + k] = NO_PAIR
+    while likely != ZERO:
+        position = count_trailing_zeros(likely)
+        left, right = lanes.symbols[symbols + position], lanes.symbols[symbols + position + 1]
+        rank = find_rank(pack_pair(i64(left), i64(right)), merges)
         lanes.ranks[ranks + position] = rank << 6 | position
-        positions = clear_lowest_bit(positions)
+        likely = clear_lowest_bit(likely)

@@ -12,18 +12,21 @@ from numbatok import premerge
 from numbatok.compile import build_tables
 from numbatok.reference import merge_pretoken
 from numbatok.spec import BpeModel, ByteLevel, TokenizerSpec
-from numbatok.tables import NO_RANK
+from numbatok.tables import EDGE_BITS, EDGE_NONE, NO_RANK, SYMBOL_BITS
 from numbatok.tokenizer import Tokenizer
 from tests.kernels.test_merge import BYTES, random_model
 
+u64, NONE = np.uint64, np.uint64(EDGE_NONE)
 CHARACTERS = ["一", "丁", "万", "á", "a", "b"]
 
 
-def differences(seed, n_models, texts_each, is_utf8, n_letters=(2, 4), n_merges=(3, 24)):
+def differences(
+    seed, n_models, texts_each, is_utf8, n_letters=(2, 4), n_merges=(3, 24), alphabet=CHARACTERS
+):
     """Return how many pretokens were compared, how many differ, how many pairs were certain."""
     rng, compared, differ, certain = random.Random(seed), 0, 0, 0
     for number in range(n_models):
-        letters = rng.sample(CHARACTERS if is_utf8 else "abcde", rng.randint(*n_letters))
+        letters = rng.sample(alphabet if is_utf8 else "abcde", rng.randint(*n_letters))
         parts = sorted({bytes([byte]) for byte in "".join(letters).encode()})
         model = random_model(rng, rng.randint(*n_merges), number % 2 == 0, parts, 9)
         spec = TokenizerSpec(model=model, pre_tokenizers=(ByteLevel(False, False),))
@@ -68,12 +71,14 @@ def without(name):
                 premerge.least_ranks = least
             return
         right(merges, first, last)
+        rank, before, after = (merges.edges >> u64(EDGE_BITS * k) & NONE for k in range(3))
         if name == "before":
-            merges.before[:] = NO_RANK
+            before[:] = NONE
         elif name == "after":
-            merges.after[:] = NO_RANK
+            after[:] = NONE
         elif name == "sides":
-            merges.before[:], merges.after[:] = merges.after.copy(), merges.before.copy()
+            before, after = after, before
+        merges.edges[:] = rank | before << u64(EDGE_BITS) | after << u64(2 * EDGE_BITS)
 
     right = premerge.certify
     return spoil
@@ -88,6 +93,32 @@ def test_each_test_of_the_certificate_is_needed(name, monkeypatch):
     assert differ + differ_more > 0
 
 
+PARTS = ["before", "after", "taken_left", "taken_right"]
+
+
+def hide(monkeypatch, blind):
+    """Let the builder of characters not see one of its tables."""
+    right = premerge.certain_parts
+
+    def spoil(merges, *tests):
+        hidden = [
+            np.full_like(test, NO_RANK) if name == blind else test
+            for name, test in zip(PARTS, tests, strict=True)
+        ]
+        return right(merges, *hidden)
+
+    monkeypatch.setattr(premerge, "certain_parts", spoil)
+
+
+@pytest.mark.parametrize("blind", [None, "before", "after", "taken_right"])
+def test_each_test_of_the_characters_is_needed(blind, monkeypatch):
+    hide(monkeypatch, blind)
+    alphabet = ["一", "丁", "万", "乁", "耀"]  # the last has two equal bytes
+    compared, differ, _ = differences(21, 400, 40, True, (1, 3), (2, 16), alphabet)
+    print(f"without {blind}: {differ} of {compared} differ")
+    assert compared == 16_000 and (differ == 0) == (blind is None)
+
+
 def test_a_character_is_not_certain_where_another_merge_takes_its_first_bytes(monkeypatch):
     first, last = "一".encode()[:2], "一".encode()[2:]
     merges = ((first[:1], first[1:]), (last, first), (first, last))
@@ -96,20 +127,55 @@ def test_a_character_is_not_certain_where_another_merge_takes_its_first_bytes(mo
     spec = TokenizerSpec(model=model, pre_tokenizers=(ByteLevel(False, False),))
     code, text = ord("一"), "一一".encode()
     tokenizer = Tokenizer(spec, build_tables(spec))
-    assert tokenizer._encoder.tables.merges.characters[code] == 0
+    assert symbols_of(tokenizer, code) == [256, 128]
     assert tokenizer.encode(text).tolist() == list(merge_pretoken(model, text)) == [256, 257, 128]
 
     right = premerge.certify
 
     def spoil(merges, first, last):
         right(merges, first, last)
-        merges.characters[code] = 256 + 2  # the third merge
+        merges.characters[code] = 256 + 2  # the third merge alone
 
     monkeypatch.setattr(compile_module, "certify", spoil)
     assert Tokenizer(spec, build_tables(spec)).encode(text).tolist() == [258, 258]
 
 
+@pytest.mark.parametrize("blind", [None, "taken_left"])
+def test_a_character_is_not_certain_where_another_merge_takes_its_last_bytes(blind, monkeypatch):
+    hide(monkeypatch, blind)
+    a, last, first = b"\xe4", "一".encode()[1:], "あ".encode()[:2]
+    merges = ((last[:1], last[1:]), (first[:1], first[1:]), (last, first), (a, last))
+    tokens = [*BYTES, last, first, last + first, a + last]
+    model = BpeModel({token: i for i, token in enumerate(tokens)}, merges)
+    spec = TokenizerSpec(model=model, pre_tokenizers=(ByteLevel(False, False),))
+    tokenizer, text = Tokenizer(spec, build_tables(spec)), "一あ".encode()
+    assert symbols_of(tokenizer, ord("一")) == ([256 + 3] if blind else [0xE4, 256])
+    right = list(merge_pretoken(model, text))
+    assert right == [0xE4, 258, 0x82]
+    assert (tokenizer.encode(text).tolist() == right) == (blind is None)
+
+
+def symbols_of(tokenizer, code):
+    packed = int(tokenizer._encoder.tables.merges.characters[code])
+    parts = [packed >> SYMBOL_BITS * k & (1 << SYMBOL_BITS) - 1 for k in range(3)]
+    return [part for part in parts if part]
+
+
 def test_gpt2_has_many_certain_characters(gpt2):
-    merges = gpt2._encoder.tables.merges
-    assert int((merges.characters > 0).sum()) > 50
-    assert int((merges.before < NO_RANK).sum()) > 1000
+    whole = sum(len(symbols_of(gpt2, code)) == 1 for code in range(0x800, 0x10000))
+    apart = sum(len(symbols_of(gpt2, code)) == 3 for code in range(0x800, 0x10000))
+    before = gpt2._encoder.tables.merges.edges >> u64(EDGE_BITS) & NONE
+    assert whole > 50 and apart > 10_000
+    assert int((before < NONE).sum()) > 1000
+
+
+def test_symbols_of_every_character_are_its_bytes(gpt2):
+    """Whatever is certain, it is of the bytes of the character and in their order."""
+    texts, ids = gpt2._encoder.tables.vocabulary, gpt2._encoder.tables.merges.ids
+    starts = texts.starts
+    for code in range(0x800, 0x10000):
+        found = b""
+        for symbol in symbols_of(gpt2, code):
+            token = int(ids[symbol])
+            found += texts.bytes[starts[token] : starts[token + 1]].tobytes()
+        assert found == chr(code).encode("utf-8", "surrogatepass"), code

@@ -8,7 +8,7 @@ import pytest
 
 from numbatok import vector
 from numbatok._jit import INTERPRETED, i64, u64
-from numbatok.tables import NO_RANK, RANK_BITS
+from numbatok.tables import RANK_BITS
 
 MASK_NAMES = ["letter_mask", "digit_mask", "white_space_mask", "non_ascii_mask"]
 BIT_NAMES = ["count_trailing_zeros", "highest_bit", "popcount", "clear_lowest_bit"]
@@ -201,23 +201,3 @@ def test_code_units_to_utf8(dtype, most):
             size = write(units, i64(9), found, i64(5))
             assert size == vector.write_characters.plain(units, 9, wanted, 5)
             assert (found[5 : 5 + size] == wanted[5 : 5 + max(size, 0)]).all() or size < 0
-
-
-def test_join_sixteen():
-    call = compiled(vector.join_sixteen)
-    for trial in range(200):
-        text = rng.integers(97, 101, 120, dtype=np.uint8)
-        tables = [
-            np.where(rng.random(65536) < 0.5, NO_RANK, rng.integers(0, 50, 65536)).astype(np.uint32)
-            for _ in range(3)
-        ]
-        start, length = int(rng.integers(0, 20)), int(rng.integers(1, 65))
-        before = u64(0)
-        for first in range(0, length, 16):
-            found, wanted = ([np.zeros(40, np.uint32) for _ in range(2)] for _ in range(2))
-            arguments = (text, i64(start), i64(length), i64(first), before, *tables)
-            mask = call(*arguments, found[0], i64(5), found[1], i64(3))
-            plain = vector.join_sixteen.plain(*arguments, wanted[0], 5, wanted[1], 3)
-            assert mask == plain, trial
-            assert (found[0] == wanted[0]).all() and (found[1] == wanted[1]).all()
-            before = u64(mask) >> u64(15)
