@@ -30,7 +30,7 @@ from numbatok.tables import (
     UNFIT,
 )
 
-SMALL_TEXT = 1 << 14  # bytes that are encoded with the lock held: 0.4 ms at the slowest
+SMALL_TEXT = 1 << 15  # bytes that are encoded with the lock held: 0.8 ms at the slowest
 
 Call = Callable[[Policy, Any], "U32 | None"]
 
@@ -50,7 +50,7 @@ class SmallCalls:
         self._new_state = new_state
         self._state: ThreadState | None = None
         self._policy: Policy | None = None
-        self._ids = np.zeros(SMALL_TEXT + 8, np.uint32)
+        self._ids = np.zeros(SMALL_TEXT + 16, np.uint32)
         self.call: Call = _nothing
         self._keys: list[None] = []  # whoever takes the one in it may change the state
         if forms is not None and len(forms) <= N_FORMS and is_possible():

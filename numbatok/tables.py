@@ -450,8 +450,8 @@ UNFIT, OTHER_POLICY = -1, -2
 # Memory for the ids of short texts, int64[N_ARENA]: pages that have blocks of one size each.
 LEAST_BLOCK, LARGEST_BLOCK, BLOCK_STEP = 1 << 11, 1 << 16, 1 << 9  # bytes
 N_CLASSES = 21  # sizes of blocks, four for each power of two
-PAGE_BITS, MOST_PAGES = 21, 1 << 7  # 256 MB of address space; NumPy has what is more
-EMPTY_KEPT = 16  # pages without a block that keep their memory
+PAGE_BITS, MOST_PAGES = 18, 1 << 10  # 256 MB of address space; NumPy has what is more
+EMPTY_KEPT = 128  # pages without a block that keep their memory
 CAPSULE_POINTER = 16  # where a capsule has what it holds, bytes
 (
     ARENA_SELF,  # its address

@@ -403,6 +403,19 @@ def prefetch(array: U32 | U64, index: int) -> None:
     """Bring the cache line of array[index] closer; no effect on any result."""
 
 
+def _emit_stream(builder: Any, source: Any, at: Any, target: Any, to: Any) -> Any:
+    kind = ir.VectorType(_I32, LANES)
+    address = builder.bitcast(builder.gep(target, [to]), kind.as_pointer())
+    store = builder.store(_load(builder, source, at, kind), address, align=64)
+    store.set_metadata("nontemporal", builder.module.add_metadata([_I32(1)]))
+
+
+@primitive(NOTHING, ARRAY, INT, ARRAY, INT, emit=_emit_stream)
+def stream_sixteen(source: U32, at: int, target: U32, to: int) -> None:
+    """Copy sixteen u32 past the caches, to a multiple of 64 bytes."""
+    target[to : to + LANES] = source[at : at + LANES]
+
+
 def _emit_write_positions(builder: Any, mask: Any, base: Any, out: Any, at: Any) -> Any:
     """Squeeze the byte vector 0, 1, ... 63 to the set bits, widen it, add base.
 

@@ -13,6 +13,7 @@ import numbatok
 from numbatok import arena as arena_module
 from numbatok.arena import block_sizes
 from numbatok.built_in import word
+from numbatok.small_calls import SMALL_TEXT
 from numbatok.tables import (
     ARENA_CLASSES,
     ARENA_EMPTY,
@@ -187,3 +188,12 @@ def test_another_tokenizer_uses_the_same_arena(arena, gpt2):
     results = [tokenizer.encode(LONG * 300) for tokenizer in (gpt2, other)]
     assert taken(arena) == before + 2
     assert np.array_equal(*results)
+
+
+def test_a_result_that_is_too_large_is_of_numpy(arena, gpt2):
+    text = bytes([1, 2]) * (SMALL_TEXT // 2)
+    ids = gpt2.encode(text)
+    assert ids.nbytes == 4 * SMALL_TEXT > LARGEST_BLOCK and ids.flags.owndata
+    assert gpt2.decode_bytes(ids) == text
+    ids = gpt2.encode(text[: LARGEST_BLOCK // 4])
+    assert ids.nbytes == LARGEST_BLOCK and not ids.flags.owndata

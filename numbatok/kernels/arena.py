@@ -1,7 +1,9 @@
-"""Blocks of memory for the ids of short texts, from pages of 2 MB.
+"""Blocks of memory for the ids of short texts, from pages of 256 KB.
 
-What the C library has for them is small pages: of the 28 us that a first text of 4 KB of code took,
-4 were for two of these. A page has blocks of one size; a block that is given back is the next one
+What the C library has for them is the system's small pages: of the 28 us that a first text of 4 KB
+of code took, 4 were for two of these. Eight pages here are one of the system's large ones; were
+they as large, as many of them would be touched at once as there are sizes of results. A page has
+blocks of one size; a block that is given back is the next one
 that is taken of its size, and a page without any is free for another size. All that is known of the
 pages is in the arena, an array of int64 (numbatok/arena.py). The interpreter's lock is held.
 """
@@ -44,15 +46,19 @@ DONT_NEED = 4  # MADV_DONTNEED
 
 
 @kernel
-def take_block(arena: I64, n_bytes: int) -> int:
-    """Return the address of a block of at least so many bytes, 0 if there is no more memory."""
+def take_block(arena: I64, n_bytes: int) -> tuple[int, bool]:
+    """Return the address of a block of at least so many bytes, and whether it is new.
+
+    0 if there is no more memory.
+    """
     kind = arena[ARENA_CLASSES + (n_bytes + BLOCK_STEP - 1) // BLOCK_STEP]
     if arena[ARENA_HEADS + kind] == 0 and not list_page(arena, kind):
-        return i64(0)
+        return i64(0), False
     page, size = arena[ARENA_HEADS + kind] - 1, arena[ARENA_SIZES + kind]
     row = ARENA_PAGES + PAGE_ROW * page
     block = arena[row + PAGE_FREE]
-    if block != 0:
+    is_new = block == 0
+    if not is_new:
         arena[row + PAGE_FREE] = view_i64(block, 1)[0]
     else:
         block = start_of(arena, page) + arena[row + PAGE_FRESH]
@@ -60,7 +66,7 @@ def take_block(arena: I64, n_bytes: int) -> int:
     arena[row + PAGE_TAKEN] += 1
     if arena[row + PAGE_FREE] == 0 and arena[row + PAGE_FRESH] + size > PAGE_BYTES:
         unlist_page(arena, page)
-    return block
+    return block, is_new
 
 
 @kernel

@@ -201,3 +201,15 @@ def test_code_units_to_utf8(dtype, most):
             size = write(units, i64(9), found, i64(5))
             assert size == vector.write_characters.plain(units, 9, wanted, 5)
             assert (found[5 : 5 + size] == wanted[5 : 5 + max(size, 0)]).all() or size < 0
+
+
+def test_stream_sixteen():
+    call = compiled(vector.stream_sixteen)
+    room = np.zeros(64 + 16, np.uint32)
+    at = -(room.ctypes.data // 4) % 16  # where 64 bytes begin
+    source = rng.integers(0, 1 << 32, 40, dtype=np.uint32)
+    for first in range(20):
+        for k in range(3):
+            call(source, i64(first), room, i64(at + 16 * k))
+            assert (room[at + 16 * k : at + 16 * k + 16] == source[first : first + 16]).all()
+    assert not room[:at].any() and not room[at + 48 :].any()
