@@ -14,6 +14,7 @@ from numbatok.addresses import call_at, call_with_nine, view_i64, view_u32
 from numbatok.kernels.arena import give_block, take_block
 from numbatok.kernels.encode import open_state
 from numbatok.kernels.normalize import find_change
+from numbatok.kernels.stream import stream_ids
 from numbatok.tables import (
     AFTER_FROM,
     AT_BYTE,
@@ -67,7 +68,6 @@ from numbatok.tables import (
     UNFIT,
     State,
 )
-from numbatok.vector import stream_sixteen
 
 TYPE, LENGTH, BYTES_DATA, FLAGS = 8, 16, 32, 32  # where these are in an object, with a GIL
 # In the flags, counted from the width. A str that is not compact has its code units elsewhere:
@@ -225,8 +225,8 @@ def new_array(frame: I64, n_ids: int) -> int:
     if frame[CALL_ARENA] != 0 and LEAST_BLOCK <= 4 * n_ids <= LARGEST_BLOCK:
         block, is_new = take_block(view_i64(frame[CALL_ARENA], N_ARENA), 4 * n_ids)
         if block != 0:
-            if is_new:
-                stream_ids(frame, n_ids, block)
+            if is_new:  # 20.0 ms instead of 21.2 for 4 MB of code in chunks of 4 KiB
+                stream_ids(view_u32(frame[CALL_IDS], n_ids), n_ids, block)
             else:
                 copy_ids(frame, n_ids, block)
             return new_lent_array(frame, n_ids, block)
@@ -252,17 +252,6 @@ def copy_ids(frame: I64, n_ids: int, address: int) -> None:
     source, ids = view_u32(frame[CALL_IDS], n_ids), view_u32(address, n_ids)
     for k in range(n_ids):
         ids[k] = source[k]
-
-
-@kernel
-def stream_ids(frame: I64, n_ids: int, block: int) -> None:
-    """Copy the ids that the frame points to into memory that the caches do not know.
-
-    What they know stays there: 20.0 ms instead of 21.2 for 4 MB of code in chunks of 4 KiB.
-    """
-    source, ids = view_u32(frame[CALL_IDS], n_ids + 16), view_u32(block, n_ids + 16)
-    for k in range(0, n_ids, 16):
-        stream_sixteen(source, k, ids, k)
 
 
 @kernel

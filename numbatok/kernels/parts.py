@@ -11,6 +11,7 @@ from numbatok._jit import entry, i64, kernel
 from numbatok.addresses import call_at, call_with_nine, view_i64, view_u32
 from numbatok.atomic import add_shared, load_shared, store_shared
 from numbatok.kernels.encode import open_state
+from numbatok.kernels.stream import stream_ids
 from numbatok.tables import (
     AFTER_FROM,
     AT_BYTE,
@@ -133,9 +134,7 @@ def place_part(worker: I64, tickets: I64) -> int:
         if at + n_ids > worker[WORKER_ROOM]:
             return i64(NO_ROOM)
         work = view_u32(worker[WORKER_WORK], n_ids)
-        ids = view_u32(worker[WORKER_IDS] + 4 * at, n_ids)
-        for k in range(n_ids):
-            ids[k] = work[k]
+        stream_ids(work, n_ids, worker[WORKER_IDS] + 4 * at)
     parts = view_i64(worker[WORKER_PARTS], worker[WORKER_N_PARTS] + 1)
     offsets = view_i64(worker[WORKER_OFFSETS], worker[WORKER_N_DOCUMENTS] + 1)
     for document in range(parts[part] + 1, parts[part + 1] + 1):
