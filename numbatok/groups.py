@@ -16,15 +16,17 @@ _KERNELS = "numbatok.kernels."
 
 GROUPS = {
     "core": {  # what every text needs
+        "encode_documents": Entry(_KERNELS + "encode", 9),
+        "encode_parts": Entry(_KERNELS + "parts", 1),
+        "move_memo": Entry(_KERNELS + "growth", 2),
+    },
+    "call": {  # and how it comes from Python
         "encode_object": Entry(_KERNELS + "call", 3),
         "list_rows": Entry(_KERNELS + "call", 3),
         "release_block": Entry(_KERNELS + "arena", 1),
         "measure_rows": Entry(_KERNELS + "rows", 5),
         "join_rows": Entry(_KERNELS + "rows", 6),
-        "encode_documents": Entry(_KERNELS + "encode", 9),
-        "encode_parts": Entry(_KERNELS + "parts", 1),
         "write_utf8": Entry(_KERNELS + "transcode", 4),
-        "move_memo": Entry(_KERNELS + "growth", 2),
         "find_change": Entry(_KERNELS + "normalize", 5),
         "learn_unchanged": Entry(_KERNELS + "normalize", 3),
     },
@@ -115,6 +117,7 @@ TUNED = {
         "find_segment",
         "copy_segment",
     ),
+    "call": (),
     "build": (),
     "gpt2": (),
     "cl100k": (),

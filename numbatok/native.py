@@ -16,7 +16,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ SLOW_COMPILE = 2.0  # seconds after which a line on stderr says what is going on
 
 _lock = threading.Lock()
 _engines: dict[str, Any] = {}
+_children: set[subprocess.Popen[bytes]] = set()  # that compile now
 
 
 class CompileError(NumbatokError):
@@ -80,6 +82,29 @@ def address(name: str) -> int:
     if found == 0:
         raise CompileError(f"the compiled kernels of {group!r} lack {name!r}; empty the cache")
     return found
+
+
+def load_together(names: Iterable[str], n_threads: int) -> None:
+    """Load the groups of entries, of which those that are not cached are compiled side by side.
+
+    Each in a child process of about 250 MB. Errors: CompileError.
+    """
+    if interpreted():
+        return
+    groups = dict.fromkeys(map(_group_of, names))
+    missing = [g for g in groups if g not in _engines and not _object_path(g).exists()]
+    if len(missing) < 2 or n_threads < 2:
+        return
+    with ThreadPoolExecutor(min(n_threads, len(missing))) as pool:
+        try:
+            for group, body in zip(missing, pool.map(_object, missing), strict=True):
+                with _lock:
+                    if group not in _engines:
+                        _engines[group] = _load(body)
+        except BaseException:
+            for child in list(_children):
+                child.kill()
+            raise
 
 
 def keep_loaded(name: str) -> None:
@@ -226,12 +251,15 @@ def _compile(group: str) -> str:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
+        _children.add(child)
         try:
             said = _wait(child, group, started)
         except BaseException:
             child.kill()
             child.wait()
             raise
+        finally:
+            _children.discard(child)
         if child.returncode != 0 or not path.exists():
             raise CompileError(
                 f"compiling the kernels of {group!r} failed with status {child.returncode}: "
@@ -251,7 +279,7 @@ def _wait(child: subprocess.Popen[bytes], group: str, started: float) -> str:
                 _say(f"numbatok: compiling the {group} kernels for this machine, once ...")
             continue
         if announced:
-            _say(f"numbatok: compiled in {time.monotonic() - started:.1f} s")
+            _say(f"numbatok: compiled the {group} kernels in {time.monotonic() - started:.1f} s")
         return errors.decode(errors="replace")
 
 
@@ -273,4 +301,5 @@ def compile_driver(driver: Callable[..., None]) -> Any:
 
 def _say(line: str) -> None:
     if sys.stderr is not None:
-        print(line, file=sys.stderr, flush=True)
+        sys.stderr.write(line + "\n")  # at once: print writes the end of the line by itself
+        sys.stderr.flush()

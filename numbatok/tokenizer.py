@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok import formats, image, parallel, rows
+from numbatok import formats, image, native, parallel, rows
 from numbatok.batch import Side, TokenBatch, insert_around
 from numbatok.compile import build_tables, punctuation_classes
 from numbatok.decoding import Decoder, DecodeStream
@@ -67,11 +67,19 @@ def _open(located: formats.Located) -> Tokenizer:
     """Return a tokenizer from its table image, or from its files, whose image is then kept."""
     found = image.open_image(located.digest)
     if found is not None:
+        load_kernels(found.spec)
         return Tokenizer(found.spec, found.tables, located)
     spec = located.read()
+    load_kernels(spec, "build_merges")
     tables = build_tables(spec)
     image.save_image(located.digest, spec, tables)
     return Tokenizer(spec, tables, located)
+
+
+def load_kernels(spec: TokenizerSpec, *others: str) -> None:
+    """Load what the first text needs, and other entries; what was never compiled side by side."""
+    names = ("encode_documents", "encode_object", *others, recognize(spec).scan)
+    native.load_together(names, parallel.n_threads())
 
 
 class Tokenizer:

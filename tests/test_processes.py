@@ -59,6 +59,19 @@ def test_of_many_processes_on_an_empty_cache_one_compiles(tmp_path):
     assert run(ENCODE, tmp_path) == (str(HELLO), "")  # nothing is left to be done
 
 
+@posix
+def test_interrupting_the_first_compilation_ends_it(tmp_path):
+    child = start(ENCODE, tmp_path)
+    line = child.stderr.readline()
+    assert "compiling the" in line
+    began = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    assert err.strip().endswith("KeyboardInterrupt") and child.returncode != 0
+    assert time.monotonic() - began < 5  # the rest would take ten seconds
+    assert not list(tmp_path.rglob("core-*.o"))
+
+
 @pytest.mark.slow
 @posix
 def test_nothing_needs_to_be_written(tmp_path):
