@@ -4,8 +4,8 @@ Numba is the front end only: it types the Python source of a group of kernels an
 which is optimized without regard to any CPU (`portable_code`, 0.7 MB of text for the core). From
 it llvmlite makes one object file for the host (`object_code`, about half a second); only the loops
 that gain from it are optimized for the CPU first, else the core took 1.4 s. Wheels carry
-the portable code; where it is missing or of other sources, `python -m numbatok.lowering GROUP FILE`
-writes it: the child process that `native` starts, so that the user's own never imports Numba.
+the portable code, which `python -m numbatok.lowering GROUP FILE` writes; where it is missing or of
+other sources, `native` starts a child process, so that the user's own never imports Numba.
 """
 
 from __future__ import annotations
@@ -201,10 +201,16 @@ def host_machine() -> Any:
 
 
 def main() -> None:
-    """Write the portable code of a group to a file."""
-    group, path = sys.argv[1:]
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(portable_code(group))
+    """Write the portable code of a group to a file, or with a third argument its object code."""
+    from numbatok.native import make_object
+
+    group, path = sys.argv[1:3]
+    if len(sys.argv) == 3:
+        content = portable_code(group).encode()
+    else:
+        content = make_object(group) or object_code(portable_code(group))
+    with open(path, "wb") as file:
+        file.write(content)
 
 
 if __name__ == "__main__":

@@ -95,9 +95,10 @@ def load_together(names: Iterable[str], n_threads: int) -> None:
     missing = [g for g in groups if g not in _engines and not _object_path(g).exists()]
     if len(missing) < 2 or n_threads < 2:
         return
+    is_aside = [False] + [True] * (len(missing) - 1)  # LLVM does one thing at a time in a process
     with ThreadPoolExecutor(min(n_threads, len(missing))) as pool:
         try:
-            for group, body in zip(missing, pool.map(_object, missing), strict=True):
+            for group, body in zip(missing, pool.map(_object, missing, is_aside), strict=True):
                 with _lock:
                     if group not in _engines:
                         _engines[group] = _load(body)
@@ -146,8 +147,8 @@ def _object_path(group: str) -> Path:
     return cache_directory() / "kernels" / f"{group}-{_stamp(group)}.o"
 
 
-def _object(group: str) -> bytes:
-    """Return the object code of a group from the cache, or compile it."""
+def _object(group: str, aside: bool = False) -> bytes:
+    """Return the object code of a group from the cache, or make it, `aside` in a child process."""
     path = _object_path(group)
     body = _cached(path)
     if body is not None:
@@ -155,22 +156,20 @@ def _object(group: str) -> bytes:
     with one_at_a_time(path, lambda: _say(f"numbatok: waiting for the {group} kernels ...")):
         body = _cached(path)
         if body is None:
-            body = _make_object(group)
+            body = _compile(group) if aside else make_object(group) or _compile(group)
             write_atomically(path, [body, hashlib.sha256(body).digest()])
     return body
 
 
-def _make_object(group: str) -> bytes:
-    """Lower the code that the wheel carries, or what a child process makes of the sources."""
+def make_object(group: str) -> bytes:
+    """Lower the code that the wheel carries; b"" if it carries none for this LLVM."""
     from numbatok.lowering import object_code
 
     portable = _shipped_code(group)
-    if portable:
-        try:
-            return object_code(portable)
-        except RuntimeError:  # an LLVM that does not read the code of the one that wrote it
-            pass
-    return object_code(_compile(group))
+    try:
+        return object_code(portable) if portable else b""
+    except RuntimeError:  # an LLVM that does not read the code of the one that wrote it
+        return b""
 
 
 def _cached(path: Path) -> bytes | None:
@@ -235,14 +234,14 @@ def _stamp(group: str) -> str:
     return f"{__version__}-{digest.hexdigest()[:24]}"
 
 
-def _compile(group: str) -> str:
-    """Return portable code made in a child process: this one need not import Numba for it."""
+def _compile(group: str) -> bytes:
+    """Return object code made in a child process: this one need not import Numba for it."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="numbatok-") as folder:
-        path = Path(folder) / "kernels.ll"
+        path = Path(folder) / "kernels.o"
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
         environment["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)])
-        command = [sys.executable, "-m", "numbatok.lowering", group, str(path)]
+        command = [sys.executable, "-m", "numbatok.lowering", group, str(path), "object"]
         child = subprocess.Popen(
             command,
             env=environment,
@@ -265,7 +264,7 @@ def _compile(group: str) -> str:
                 f"compiling the kernels of {group!r} failed with status {child.returncode}: "
                 f"{said.strip()[-2000:] or 'no message'}"
             )
-        return path.read_text(encoding="utf-8")
+        return path.read_bytes()
 
 
 def _wait(child: subprocess.Popen[bytes], group: str, started: float) -> str:
