@@ -201,16 +201,10 @@ def host_machine() -> Any:
 
 
 def main() -> None:
-    """Write the portable code of a group to a file, or with a third argument its object code."""
-    from numbatok.native import make_object
-
-    group, path = sys.argv[1:3]
-    if len(sys.argv) == 3:
-        content = portable_code(group).encode()
-    else:
-        content = make_object(group) or object_code(portable_code(group))
-    with open(path, "wb") as file:
-        file.write(content)
+    """Write the portable code of a group to a file."""
+    group, path = sys.argv[1:]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(portable_code(group))
 
 
 if __name__ == "__main__":

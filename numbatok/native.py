@@ -156,12 +156,12 @@ def _object(group: str, aside: bool = False) -> bytes:
     with one_at_a_time(path, lambda: _say(f"numbatok: waiting for the {group} kernels ...")):
         body = _cached(path)
         if body is None:
-            body = _compile(group) if aside else make_object(group) or _compile(group)
+            body = _compile(group) if aside else _make_object(group) or _compile(group)
             write_atomically(path, [body, hashlib.sha256(body).digest()])
     return body
 
 
-def make_object(group: str) -> bytes:
+def _make_object(group: str) -> bytes:
     """Lower the code that the wheel carries; b"" if it carries none for this LLVM."""
     from numbatok.lowering import object_code
 
@@ -241,7 +241,7 @@ def _compile(group: str) -> bytes:
         path = Path(folder) / "kernels.o"
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
         environment["PYTHONPATH"] = os.pathsep.join([str(PACKAGE.parent), *filter(None, sys.path)])
-        command = [sys.executable, "-m", "numbatok.lowering", group, str(path), "object"]
+        command = [sys.executable, "-m", "numbatok.native", group, str(path)]
         child = subprocess.Popen(
             command,
             env=environment,
@@ -302,3 +302,15 @@ def _say(line: str) -> None:
     if sys.stderr is not None:
         sys.stderr.write(line + "\n")  # at once: print writes the end of the line by itself
         sys.stderr.flush()
+
+
+def main() -> None:
+    """Write the object code of a group to a file: the child process of `_compile`."""
+    from numbatok.lowering import object_code, portable_code
+
+    group, path = sys.argv[1:]
+    Path(path).write_bytes(_make_object(group) or object_code(portable_code(group)))
+
+
+if __name__ == "__main__":
+    main()
