@@ -40,6 +40,15 @@ def lend(size: int) -> U8 | None:
     return np.asarray(owner)
 
 
+def borrow(size: int) -> U8:
+    """Return `size` bytes of any value, of memory that is used again when nobody refers to it.
+
+    To encode 200 MB to new memory took 1.7 s of CPU time, to the same memory again 0.95 s.
+    """
+    lent = lend(size)
+    return np.empty(size, np.uint8) if lent is None else lent
+
+
 def settle(memory: U8, n_used: int) -> None:
     """Tell how many bytes of what was lent are written; much more than that is given back."""
     if isinstance(memory.base, _Owner):

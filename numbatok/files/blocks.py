@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.files.buffers import Buffers
+from numbatok.pages import borrow
 from numbatok.tables import U8
 
 if TYPE_CHECKING:
@@ -40,10 +39,6 @@ class Part:
     n_rows: int
 
 
-def nothing() -> None:
-    """Give nothing back: the text of a block is memory of its own."""
-
-
 @dataclass(frozen=True)
 class Block:
     """Rows of text; row i is text[ends[i - 1] : ends[i]]."""
@@ -56,7 +51,6 @@ class Block:
     parts: tuple[Part, ...]
     read_bytes: int  # of the file itself, how many are used after this block
     continues: bool = False  # the last row goes on in the next block
-    release: Callable[[], None] = nothing  # for when nobody needs the text any more
 
     @property
     def opens(self) -> bool:
@@ -74,34 +68,30 @@ class Block:
 
 def merged(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield the same rows in blocks that are not small, whatever the number of files."""
-    buffers = Buffers(np.uint8)
     waiting: list[Block] = []
     n_bytes = n_rows = 0
     for block in blocks:
         full = n_bytes + block.text.size > BLOCK_BYTES or n_rows + len(block.ends) > BLOCK_ROWS
         alone = block.text.size > BLOCK_BYTES // 4  # not worth a copy
         if waiting and (full or alone or block.opens):
-            yield _joined(waiting, buffers)
+            yield _joined(waiting)
             waiting, n_bytes, n_rows = [], 0, 0
         waiting.append(block)
         n_bytes, n_rows = n_bytes + block.text.size, n_rows + len(block.ends)
         if alone or block.continues:
-            yield _joined(waiting, buffers)
+            yield _joined(waiting)
             waiting, n_bytes, n_rows = [], 0, 0
     if waiting:
-        yield _joined(waiting, buffers)
+        yield _joined(waiting)
 
 
-def _joined(blocks: list[Block], buffers: Buffers) -> Block:
-    """Return the rows of some blocks as one; theirs are released."""
+def _joined(blocks: list[Block]) -> Block:
+    """Return the rows of some blocks as one."""
     if len(blocks) == 1:
         return blocks[0]
     sizes = np.cumsum([0] + [block.text.size for block in blocks])
     ends = [block.ends + start for block, start in zip(blocks, sizes, strict=False)]
-    buffer = buffers.take(int(sizes[-1]))
-    text = np.concatenate([block.text for block in blocks], out=buffer[: sizes[-1]])
-    for block in blocks:
-        block.release()
+    text = np.concatenate([block.text for block in blocks], out=borrow(int(sizes[-1])))
     return replace(
         blocks[-1],
         text=text,
@@ -110,7 +100,6 @@ def _joined(blocks: list[Block], buffers: Buffers) -> Block:
         kept=_joined_kept(blocks),
         start=blocks[0].start,
         parts=tuple(part for block in blocks for part in block.parts),
-        release=partial(buffers.give, buffer),
     )
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.batch import insert_around
-from numbatok.files.blocks import Block, nothing
+from numbatok.files.blocks import Block
 from numbatok.files.manifest import Totals
 from numbatok.files.settings import Settings
 from numbatok.tables import U32
@@ -24,7 +23,6 @@ class Encoded:
     block: Block
     ids: U32
     offsets: NDArray[np.int64]
-    release: Callable[[], None] = nothing  # for when nobody needs the ids any more
 
     @property
     def n_ended(self) -> int:

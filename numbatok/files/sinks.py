@@ -39,7 +39,7 @@ class Sink(Protocol):
     def take(self, encoded: Encoded, before: Totals) -> None:
         """Write a block; `before` is what the blocks before it amount to.
 
-        What is kept for later is copied: the memory of the ids is used again.
+        What is kept for later is copied, so that the memory of the ids is used again.
         """
 
     def close(self) -> None:

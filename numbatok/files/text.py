@@ -7,8 +7,7 @@ tokenizer allows cuts; else it grows until it is whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,10 @@ from numpy.typing import NDArray
 from numbatok.cuts import find_cut
 from numbatok.files import blocks
 from numbatok.files.blocks import Block, Part, Position
-from numbatok.files.buffers import Buffers
 from numbatok.files.sources import Source
 from numbatok.files.streams import ByteStream
 from numbatok.native import function
+from numbatok.pages import borrow
 from numbatok.tables import U8
 
 NOWHERE = np.zeros(0, np.int64)
@@ -77,13 +76,12 @@ class TextReader:
     separator: bytes | None  # None: a file is one row
     by_line: bool  # "\r\n" ends a line too
     can_cut: bool
-    buffers: Buffers = field(default_factory=lambda: Buffers(np.uint8))
 
     def read(self, source: Source, start: Position) -> Iterator[Block]:
         """Yield the rows of a file from a position on.
 
         What stands behind the last separator is a row unless it is empty; a whole file is always
-        one row. The text of a block is valid until it is released.
+        one row.
         """
         with ByteStream(source) as stream:
             stream.skip_to(start.at)
@@ -91,7 +89,7 @@ class TextReader:
             is_last = False
             while not is_last:
                 wanted = max(blocks.BLOCK_BYTES, rest.size)
-                buffer = self.buffers.take(rest.size + wanted)
+                buffer = borrow(rest.size + wanted)
                 buffer[: rest.size] = rest
                 n_read = stream.read_into(buffer[rest.size : rest.size + wanted])
                 is_last = n_read < wanted
@@ -99,7 +97,6 @@ class TextReader:
                 found = self._rows(data, is_last, row, row_bytes)
                 rest, n_rows = data[found.used :].copy(), len(found.ends)
                 if n_rows == 0:
-                    self.buffers.give(buffer)
                     continue
                 text, ends = found.gathered(data)
                 yield Block(
@@ -111,7 +108,6 @@ class TextReader:
                     parts=(Part(start.source, row, n_rows),),
                     read_bytes=stream.position_in_file(),
                     continues=found.continues,
-                    release=partial(self.buffers.give, buffer),
                 )
                 before = row_bytes if n_rows == 1 else 0
                 last = int(found.ends[-1] - found.starts[-1])

@@ -93,7 +93,6 @@ def test_rows_are_moved_together(tmp_path, monkeypatch, few_bytes, separator, by
     found = []
     for block in TextReader(separator, by_line, False).read(source, Position()):
         found += [bytes(row) for row in np.split(block.text, block.ends[:-1])]
-        block.release()  # its memory is used again
     assert found == rows
 
 
