@@ -10,7 +10,7 @@ import numpy as np
 
 from numbatok.built_in import word
 from numbatok.memory import AddressSpace, is_limited
-from numbatok.native import address, keep_loaded
+from numbatok.native import address
 from numbatok.tables import (
     ARENA_ADVISE,
     ARENA_CLASSES,
@@ -59,7 +59,6 @@ def _arena() -> I64 | None:
     # The last arrays go when the interpreter ends, after everything of Python that they need.
     for needed in (arena, space.mapping):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(needed))
-    keep_loaded("release_block")
     return arena
 
 

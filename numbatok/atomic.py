@@ -42,3 +42,12 @@ def _emit_store(builder: Any, numbers: Any, index: Any, number: Any) -> None:
 def store_shared(numbers: I64, index: int, number: int) -> None:
     """Set a number."""
     numbers[index] = number
+
+
+def _emit_fence(builder: Any) -> None:
+    builder.fence("seq_cst")
+
+
+@primitive(NOTHING, emit=_emit_fence)
+def fence() -> None:
+    """Let what was written be seen before what is written next, also what went past the caches."""

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -98,20 +98,26 @@ def load_together(names: Iterable[str], n_threads: int) -> None:
     is_aside = [False] + [True] * (len(missing) - 1)  # LLVM does one thing at a time in a process
     with ThreadPoolExecutor(min(n_threads, len(missing))) as pool:
         try:
-            for group, body in zip(missing, pool.map(_object, missing, is_aside), strict=True):
-                with _lock:
-                    if group not in _engines:
-                        _engines[group] = _load(body)
+            futures = {
+                pool.submit(_object, group, aside): group
+                for group, aside in zip(missing, is_aside, strict=True)
+            }
+        except RuntimeError:  # the interpreter is about to end: one after the other then
+            return
+        try:
+            for future in as_completed(futures):
+                _keep(futures[future], future.result())
         except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
             for child in list(_children):
                 child.kill()
             raise
 
 
-def keep_loaded(name: str) -> None:
-    """Keep the code of an entry even while the interpreter ends."""
-    address(name)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_engines[_group_of(name)]))
+def _keep(group: str, code: bytes) -> None:
+    with _lock:
+        if group not in _engines:
+            _engines[group] = _load(code)
 
 
 def _plain_entry(group: str, name: str) -> Callable[..., int]:
@@ -129,6 +135,8 @@ def _load(code: bytes) -> Any:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), host_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
+    # Its code may be called until the very end of the interpreter, after the modules are gone.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(engine))
     return engine
 
 

@@ -503,7 +503,10 @@ N_TICKETS = 24
     WORKER_YIELD,  # address of the system's function that offers the core to others, or 0
     WORKER_BUDGET,  # bytes between two chances to stop
     WORKER_PART,  # the part at hand, or -1
-    WORKER_READY,  # 1 if it is encoded
+    WORKER_ASIDE,  # a part before it that is encoded and waits for its place, or -1
+    WORKER_ASIDE_IDS,  # how many ids it has
+    WORKER_ASIDE_WORK,  # and where they are; as long as WORKER_WORK
+    WORKER_NEEDED,  # with NO_ROOM: room for so many ids
     WORKER_ENCODE,  # address of encode_documents
     N_WORKER,
-) = range(20)
+) = range(23)

@@ -31,6 +31,8 @@ from numbatok.tables import (
     U8,
     U32,
     WORKER_AFTER_FROM,
+    WORKER_ASIDE,
+    WORKER_ASIDE_WORK,
     WORKER_BUDGET,
     WORKER_CAPACITY,
     WORKER_ENCODE,
@@ -38,6 +40,7 @@ from numbatok.tables import (
     WORKER_IDS,
     WORKER_N_DOCUMENTS,
     WORKER_N_PARTS,
+    WORKER_NEEDED,
     WORKER_OFFSETS,
     WORKER_PART,
     WORKER_PARTS,
@@ -85,10 +88,10 @@ class Workers:
         self._states = [encoder.take_state(policy) for _ in range(n_workers)]
         for state in self._states:
             state.expect(text.size // n_workers)
-        self._work = [np.empty(0 if counting else largest, np.uint32) for _ in self._states]
+        self._work = np.empty((n_workers, 2, 0 if counting else largest), np.uint32)
         self._frames = np.zeros((n_workers, N_WORKER), np.int64)
         for frame, work in zip(self._frames, self._work, strict=True):
-            self._fill(frame, work)
+            self._fill(frame, *work)
 
     def run(self, run_rows: RunRows, on_progress: Callable[[int], None] | None) -> Job:
         """Encode everything; `run_rows` runs the threads, given a row of int64[9] for each."""
@@ -117,7 +120,7 @@ class Workers:
         n_after = np.diff(self._parts) if after is not None else 0
         return int((np.diff(starts) + n_after).max()) + 4
 
-    def _fill(self, frame: I64, work: U32) -> None:
+    def _fill(self, frame: I64, work: U32, other: U32) -> None:
         job = self._job
         values = {
             WORKER_TEXT: self._text.ctypes.data,
@@ -128,11 +131,13 @@ class Workers:
             WORKER_PARTS: self._parts.ctypes.data,
             WORKER_OFFSETS: job.offsets.ctypes.data,
             WORKER_WORK: work.ctypes.data if work.size else 0,
+            WORKER_ASIDE_WORK: other.ctypes.data if other.size else 0,
             WORKER_CAPACITY: work.size,
             WORKER_TICKETS: self._tickets.ctypes.data,
             WORKER_YIELD: _yield_address(),
             WORKER_BUDGET: BUDGET,
             WORKER_PART: -1,
+            WORKER_ASIDE: -1,
             WORKER_ENCODE: address("encode_documents"),
         }
         frame[list(values)] = list(values.values())
@@ -149,16 +154,15 @@ class Workers:
         state = self._states[k]
         if why == NO_ROOM:
             assert self._job.result is not None
-            n_ids = int(self._tickets[TICKET_IDS])
-            needed = n_ids + int(state.control[AT_ID])
-            self._job.result.make_room(needed, n_ids, self._position())
+            needed = int(self._frames[k][WORKER_NEEDED])
+            self._job.result.make_room(needed, int(self._tickets[TICKET_IDS]), self._position())
         elif why == REFUSED:
             self._n_parts = min(self._n_parts, int(self._frames[k][WORKER_PART]))
             found, known = self._job.refusal_at(state), self._job.refusal
             if known is None or found.document < known.document:
                 self._job.refuse(found)
         elif why != DONE:
-            work = self._work[k].ctypes.data if self._work[k].size else 0
+            work = int(self._frames[k][WORKER_WORK])
             at = 4 * int(state.control[AT_ID]) if work else 0
             self._job.provide(why, state, lambda _: work + at)
 

@@ -72,6 +72,44 @@ def test_interrupting_the_first_compilation_ends_it(tmp_path):
     assert not list(tmp_path.rglob("core-*.o"))
 
 
+def test_a_child_that_is_killed_ends_the_compilation_of_all(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBATOK_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(native, "_engines", {})
+    killed = []
+
+    def kill_the_second():
+        while len(native._children) < 2:
+            time.sleep(0.05)
+        killed.append(time.monotonic())
+        list(native._children)[1].kill()
+
+    killer = threading.Thread(target=kill_the_second)
+    killer.start()
+    with pytest.raises(native.CompileError, match="status -9"):
+        native.load_together(["find_pretokens", "learn_late_merges", "merge_giant"], 3)
+    killer.join()
+    assert time.monotonic() - killed[0] < 3
+    assert not native._children
+
+
+def test_an_interpreter_that_ends_starts_no_thread(monkeypatch):
+    class Ended(native.ThreadPoolExecutor):
+        def submit(self, *_):
+            raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+    monkeypatch.setattr(native, "ThreadPoolExecutor", Ended)
+    monkeypatch.setattr(native, "_engines", {})
+    monkeypatch.setattr(native, "_object_path", lambda group: Path("missing"))
+    native.load_together(["decode_ids", "find_separators"], 2)
+    assert native._engines == {}
+
+
+def test_the_end_of_the_interpreter_may_be_the_first_use(gpt2):
+    gpt2.encode("compiled and cached")
+    code = f"import atexit; atexit.register(lambda: exec({ENCODE!r}))"
+    assert run(code) == (str(HELLO), "")
+
+
 @pytest.mark.slow
 @posix
 def test_nothing_needs_to_be_written(tmp_path):

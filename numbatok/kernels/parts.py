@@ -1,15 +1,16 @@
 """Threads that encode the parts of a text in turn and place their ids in order, without a lock.
 
-A thread takes the next part, encodes it to work space that stays in its cache, waits until the ids
-of the part before are placed, and copies its own behind them. So each page of the result is touched
-once, by whichever thread is there first.
+A thread takes the next part, encodes it to work space that stays in its cache, and copies the ids
+behind those of the part before. So each page of the result is touched once, by whichever thread is
+there first. If the part before is not placed yet the ids are put aside, and the thread waits only
+when it has encoded one more part.
 """
 
 from __future__ import annotations
 
 from numbatok._jit import entry, i64, kernel
 from numbatok.addresses import call_at, call_with_nine, view_i64, view_u32
-from numbatok.atomic import add_shared, load_shared, store_shared
+from numbatok.atomic import add_shared, fence, load_shared, store_shared
 from numbatok.kernels.encode import open_state
 from numbatok.kernels.stream import stream_ids
 from numbatok.tables import (
@@ -35,6 +36,9 @@ from numbatok.tables import (
     TICKET_PLACED,
     TICKET_STOP,
     WORKER_AFTER_FROM,
+    WORKER_ASIDE,
+    WORKER_ASIDE_IDS,
+    WORKER_ASIDE_WORK,
     WORKER_BUDGET,
     WORKER_CAPACITY,
     WORKER_ENCODE,
@@ -42,10 +46,10 @@ from numbatok.tables import (
     WORKER_IDS,
     WORKER_N_DOCUMENTS,
     WORKER_N_PARTS,
+    WORKER_NEEDED,
     WORKER_OFFSETS,
     WORKER_PART,
     WORKER_PARTS,
-    WORKER_READY,
     WORKER_ROOM,
     WORKER_SIZE,
     WORKER_STATE,
@@ -76,12 +80,15 @@ def encode_parts(worker_address: int) -> int:
                 return i64(PAUSED)
             take_part(worker, tickets)
         if worker[WORKER_PART] >= worker[WORKER_N_PARTS]:
-            return i64(DONE)
-        if worker[WORKER_READY] == 0:
-            why = encode_part(worker)
+            why = place_aside(worker, tickets)
+            if why == DONE:
+                return why
+            break
+        why = encode_part(worker)
         if why == DONE:
-            worker[WORKER_READY] = 1
-            why = place_part(worker, tickets)
+            why = place_aside(worker, tickets)
+        if why == DONE:
+            why = place_or_put_aside(worker, tickets)
         if why == DONE:
             worker[WORKER_PART] = -1
     store_shared(tickets, i64(TICKET_STOP), i64(1))
@@ -92,7 +99,7 @@ def encode_parts(worker_address: int) -> int:
 def take_part(worker: I64, tickets: I64) -> None:
     """Take the next part, and point the thread state at its first byte."""
     part = add_shared(tickets, i64(TICKET_NEXT), i64(1))
-    worker[WORKER_PART], worker[WORKER_READY] = part, 0
+    worker[WORKER_PART] = part
     if part >= worker[WORKER_N_PARTS]:
         return
     parts = view_i64(worker[WORKER_PARTS], worker[WORKER_N_PARTS] + 1)
@@ -119,22 +126,46 @@ def encode_part(worker: I64) -> int:
 
 
 @kernel
-def place_part(worker: I64, tickets: I64) -> int:
-    """Copy the ids of the part at hand behind those of the part before, once these are placed."""
-    part, spins = worker[WORKER_PART], i64(0)
+def place_or_put_aside(worker: I64, tickets: I64) -> int:
+    """Place the part at hand if the one before it is placed, else put it aside."""
+    part = worker[WORKER_PART]
+    n_ids = open_state(worker[WORKER_STATE]).control[AT_ID]
+    if load_shared(tickets, i64(TICKET_PLACED)) == part:
+        return place(worker, tickets, part, n_ids, worker[WORKER_WORK])
+    worker[WORKER_ASIDE], worker[WORKER_ASIDE_IDS] = part, n_ids
+    work, other = worker[WORKER_WORK], worker[WORKER_ASIDE_WORK]
+    worker[WORKER_WORK], worker[WORKER_ASIDE_WORK] = other, work
+    return i64(DONE)
+
+
+@kernel
+def place_aside(worker: I64, tickets: I64) -> int:
+    """Place the part that was put aside, if one was, once the one before it is placed."""
+    part, spins = worker[WORKER_ASIDE], i64(0)
+    if part < 0:
+        return i64(DONE)
     while load_shared(tickets, i64(TICKET_PLACED)) != part:
         if load_shared(tickets, i64(TICKET_STOP)) != 0:
             return i64(PAUSED)
         spins += 1
         if spins % SPINS == 0 and worker[WORKER_YIELD] != 0:
             call_at(worker[WORKER_YIELD], 0, 0, 0, 0)
-    state = open_state(worker[WORKER_STATE])
-    at, n_ids = tickets[TICKET_IDS], state.control[AT_ID]
-    if worker[WORKER_WORK] != 0:
+    why = place(worker, tickets, part, worker[WORKER_ASIDE_IDS], worker[WORKER_ASIDE_WORK])
+    if why == DONE:
+        worker[WORKER_ASIDE] = -1
+    return why
+
+
+@kernel
+def place(worker: I64, tickets: I64, part: int, n_ids: int, work: int) -> int:
+    """Copy the ids of a part from work space behind those of the part before, which are placed."""
+    at = tickets[TICKET_IDS]
+    if work != 0:
         if at + n_ids > worker[WORKER_ROOM]:
+            worker[WORKER_NEEDED] = at + n_ids
             return i64(NO_ROOM)
-        work = view_u32(worker[WORKER_WORK], n_ids)
-        stream_ids(work, n_ids, worker[WORKER_IDS] + 4 * at)
+        stream_ids(view_u32(work, n_ids), n_ids, worker[WORKER_IDS] + 4 * at)
+        fence()
     parts = view_i64(worker[WORKER_PARTS], worker[WORKER_N_PARTS] + 1)
     offsets = view_i64(worker[WORKER_OFFSETS], worker[WORKER_N_DOCUMENTS] + 1)
     for document in range(parts[part] + 1, parts[part + 1] + 1):

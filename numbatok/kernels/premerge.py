@@ -18,7 +18,8 @@ To start with t instead of a and b gives the same symbols:
   of the one and 2 of the other.
 
 1 and 2 are looked up by byte in MergeRules.edges. Pairs that fail 3, of which real vocabularies
-have none to a few, are kept from being certain there (numbatok/premerge.py).
+have none to a few, are kept from being certain there (numbatok/premerge.py), but in a pretoken of
+these two bytes, where it does no harm.
 
 Most of Chinese, Japanese, Korean and Hindi is characters of three bytes a, b, c. If (a, b) is
 certain and then (P, c), P being the product, or (b, c) and then (a, Q), the character is one
