@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from numbatok import parallel
 from numbatok.built_in import built_in, forget_layout, is_possible, make_frame, tell_layout
+from numbatok.errors import InvalidUtf8
 from numbatok.pages import lend
 from numbatok.policy import Invalid, check_rows, rows_to_bytes
 from numbatok.tables import CALL_LONGEST, I64, U8
+from numbatok.utf8 import to_array
 
 LONGEST = 1 << 62
 _last = (0, 0, 0)  # the batch before: identities of its first and last row, number of rows
@@ -26,6 +28,8 @@ def join(texts: object, invalid: Invalid) -> tuple[U8, NDArray[np.int64]]:
     uint8[n], int64[n_rows]. Errors: InvalidType and InvalidUtf8, which name the row.
     """
     rows = list(check_rows(texts))  # another thread may change a list of the caller's
+    if len(rows) == 1 and (alone := _alone(rows[0], invalid)) is not None:
+        return alone, np.array([alone.size], np.int64)
     places = _places(rows) if invalid in ("byte-alphabet", "punct") else None
     sizes = None if places is None else _sizes(places)
     if places is None or sizes is None:
@@ -39,6 +43,14 @@ def join(texts: object, invalid: Invalid) -> tuple[U8, NDArray[np.int64]]:
     shares[:, 4], shares[:, 5] = text.ctypes.data + starts[:-1], np.diff(starts)
     parallel.call_rows("join_rows", shares)
     return text, ends
+
+
+def _alone(row: object, invalid: Invalid) -> U8 | None:
+    """Return the UTF-8 of the only row without a copy, or None: an error must name the row."""
+    try:
+        return to_array(row, invalid)
+    except InvalidUtf8:
+        return None
 
 
 def _joined(data: list[bytes]) -> tuple[U8, NDArray[np.int64]]:

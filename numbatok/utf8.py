@@ -19,7 +19,7 @@ _last = (0, 0)  # identity and length of the text whose UTF-8 was made last
 
 
 def to_array(text: object, invalid: Invalid = "byte-alphabet") -> U8:
-    """Return what `to_bytes` does as uint8[n]; the text must stay alive.
+    """Return what `to_bytes` does as uint8[n].
 
     A str that is not ASCII keeps its UTF-8 once CPython made it, as for every library in C or Rust.
     That of a long one is made here, until the same one comes twice in turn.
@@ -60,10 +60,14 @@ def _kept(text: str) -> U8 | None:
         address = as_utf8(text, ctypes.byref(size))
     except UnicodeEncodeError:
         return None
-    return np.frombuffer(_view_memory(address, size.value, _PYBUF_READ), np.uint8)
+    return np.asarray(_Kept(text, address, size.value))
 
 
-_PYBUF_READ = 0x100
-_view_memory: Any = ctypes.pythonapi.PyMemoryView_FromMemory
-_view_memory.restype = ctypes.py_object
-_view_memory.argtypes = [ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_int]
+class _Kept:
+    """The base of an array of a str's own UTF-8: the str lives as long as the array."""
+
+    def __init__(self, text: str, address: int, size: int) -> None:
+        self._text = text
+        self.__array_interface__: dict[str, Any] = {
+            "data": (address, True), "shape": (size,), "typestr": "|u1", "version": 3,
+        }  # fmt: skip

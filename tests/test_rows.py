@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 
 import numpy as np
@@ -96,3 +97,16 @@ def test_policies_on_bytes():
     for texts in ("text", b"bytes", 3, None):
         with pytest.raises(InvalidType):
             rows.join(texts, "byte-alphabet")
+
+
+def test_a_single_row_is_not_copied_and_lives_on(gpt2):
+    text = "é wörld " * 50_000
+    for _ in range(3):  # the third time CPython has its UTF-8
+        joined, ends = rows.join([text], "byte-alphabet")
+        assert joined.tobytes() == text.encode() and ends.tolist() == [joined.size]
+    assert np.shares_memory(joined, rows.join([text], "byte-alphabet")[0])
+    joined, _ = rows.join(iter(["".join(["aé"] * 200_000)]), "byte-alphabet")
+    gc.collect()
+    assert joined.tobytes() == "aé".encode() * 200_000
+    with pytest.raises(InvalidUtf8, match="row 0, byte 1"):
+        gpt2.encode_batch([b"a\xff"], invalid="error")
