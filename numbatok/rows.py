@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from numbatok import parallel
 from numbatok.built_in import built_in, forget_layout, is_possible, make_frame, tell_layout
-from numbatok.errors import InvalidUtf8
+from numbatok.errors import InvalidType, InvalidUtf8
 from numbatok.pages import lend
 from numbatok.policy import Invalid, check_rows, rows_to_bytes
 from numbatok.tables import CALL_LONGEST, I64, U8
@@ -49,7 +49,7 @@ def _alone(row: object, invalid: Invalid) -> U8 | None:
     """Return the UTF-8 of the only row without a copy, or None: an error must name the row."""
     try:
         return to_array(row, invalid)
-    except InvalidUtf8:
+    except (InvalidType, InvalidUtf8):
         return None
 
 

@@ -108,5 +108,7 @@ def test_a_single_row_is_not_copied_and_lives_on(gpt2):
     joined, _ = rows.join(iter(["".join(["aé"] * 200_000)]), "byte-alphabet")
     gc.collect()
     assert joined.tobytes() == "aé".encode() * 200_000
+    with pytest.raises(InvalidType, match="row 0 is 1"):
+        gpt2.encode_batch([1])
     with pytest.raises(InvalidUtf8, match="row 0, byte 1"):
         gpt2.encode_batch([b"a\xff"], invalid="error")
