@@ -32,9 +32,10 @@ SOURCES = ("_jit.py", "addresses.py", "atomic.py", "lowering.py", "tables.py", "
 KERNEL_IMPORT = re.compile(r"^from (numbatok\.kernels[.\w]*) import", re.MULTILINE)
 SLOW_COMPILE = 2.0  # seconds after which a line on stderr says what is going on
 
+Children = set["subprocess.Popen[bytes]"]
+
 _lock = threading.Lock()
 _engines: dict[str, Any] = {}
-_children: set[subprocess.Popen[bytes]] = set()  # that compile now
 
 
 class CompileError(NumbatokError):
@@ -96,10 +97,11 @@ def load_together(names: Iterable[str], n_threads: int) -> None:
     if len(missing) < 2 or n_threads < 2:
         return
     is_aside = [False] + [True] * (len(missing) - 1)  # LLVM does one thing at a time in a process
+    children: Children = set()
     with ThreadPoolExecutor(min(n_threads, len(missing))) as pool:
         try:
             futures = {
-                pool.submit(_object, group, aside): group
+                pool.submit(_object, group, aside, children): group
                 for group, aside in zip(missing, is_aside, strict=True)
             }
         except RuntimeError:  # the interpreter is about to end: one after the other then
@@ -109,7 +111,7 @@ def load_together(names: Iterable[str], n_threads: int) -> None:
                 _keep(futures[future], future.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for child in list(_children):
+            for child in list(children):
                 child.kill()
             raise
 
@@ -155,7 +157,7 @@ def _object_path(group: str) -> Path:
     return cache_directory() / "kernels" / f"{group}-{_stamp(group)}.o"
 
 
-def _object(group: str, aside: bool = False) -> bytes:
+def _object(group: str, aside: bool = False, children: Children | None = None) -> bytes:
     """Return the object code of a group from the cache, or make it, `aside` in a child process."""
     path = _object_path(group)
     body = _cached(path)
@@ -164,7 +166,7 @@ def _object(group: str, aside: bool = False) -> bytes:
     with one_at_a_time(path, lambda: _say(f"numbatok: waiting for the {group} kernels ...")):
         body = _cached(path)
         if body is None:
-            body = _compile(group) if aside else _make_object(group) or _compile(group)
+            body = (b"" if aside else _make_object(group)) or _compile(group, children)
             write_atomically(path, [body, hashlib.sha256(body).digest()])
     return body
 
@@ -242,8 +244,12 @@ def _stamp(group: str) -> str:
     return f"{__version__}-{digest.hexdigest()[:24]}"
 
 
-def _compile(group: str) -> bytes:
-    """Return object code made in a child process: this one need not import Numba for it."""
+def _compile(group: str, children: Children | None = None) -> bytes:
+    """Return object code made in a child process: this one need not import Numba for it.
+
+    The child is one of `children` while it runs, so that others can end it.
+    """
+    children = set() if children is None else children
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="numbatok-") as folder:
         path = Path(folder) / "kernels.o"
@@ -258,7 +264,7 @@ def _compile(group: str) -> bytes:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
-        _children.add(child)
+        children.add(child)
         try:
             said = _wait(child, group, started)
         except BaseException:
@@ -266,7 +272,7 @@ def _compile(group: str) -> bytes:
             child.wait()
             raise
         finally:
-            _children.discard(child)
+            children.discard(child)
         if child.returncode != 0 or not path.exists():
             raise CompileError(
                 f"compiling the kernels of {group!r} failed with status {child.returncode}: "

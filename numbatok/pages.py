@@ -1,4 +1,4 @@
-"""Memory of large results, which is used again once nobody refers to the result.
+"""Memory of large results and of blocks of files, used again once nobody refers to it.
 
 What a system gives anew it fills with zeros as it is touched, and where it is the guest of another
 that one may have to find the memory first: 1 to 9 ms for 2 MB.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from numbatok import parallel
 from numbatok.built_in import built_in, forget_layout, is_possible, make_frame, tell_layout
 from numbatok.errors import InvalidType, InvalidUtf8
-from numbatok.pages import lend
+from numbatok.pages import borrow
 from numbatok.policy import Invalid, check_rows, rows_to_bytes
 from numbatok.tables import CALL_LONGEST, I64, U8
 from numbatok.utf8 import to_array
@@ -36,8 +36,7 @@ def join(texts: object, invalid: Invalid) -> tuple[U8, NDArray[np.int64]]:
         return _joined(rows_to_bytes(rows, invalid))
     ends = np.cumsum(sizes)
     size = int(ends[-1]) if rows else 0
-    lent = lend(size)
-    text = np.empty(size, np.uint8) if lent is None else lent
+    text = borrow(size)
     bounds, shares = _shares(places, ends)
     starts = np.append(0, ends)[bounds]
     shares[:, 4], shares[:, 5] = text.ctypes.data + starts[:-1], np.diff(starts)

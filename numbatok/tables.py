@@ -155,7 +155,7 @@ class MergeRules(NamedTuple):
     byte_ranks: U32  # [65536] rank of left byte << 8 | right byte, or NO_RANK
     ids: U32  # [n_symbols + 1] token id of a symbol; the last is NO_SYMBOL's and 0
     odd: U8  # [256] of a byte without a token: DROPPED, UNKNOWN or FUSED; empty if there is none
-    # What kernels/premerge certifies by; all zeros certify nothing beside anything.
+    # What kernels/premerge certifies by: filled once all merges are learned, zeros until then.
     edges: U64  # [65536] by left byte << 8 | right byte, three ranks or EDGE_NONE: its own; the
     # least of a merge of any symbol ending in left with right; of left with one starting in right
     characters: U64  # [65536] by code point: the one to three symbols of its three bytes when what

@@ -9,7 +9,7 @@ import numpy as np
 
 from numbatok.built_in import COMPACT, FLAGS, as_utf8, str_layout, word
 from numbatok.native import function
-from numbatok.pages import lend, settle
+from numbatok.pages import borrow, settle
 from numbatok.policy import Invalid, to_bytes
 from numbatok.tables import U8, UNITS
 
@@ -43,8 +43,7 @@ def _made(text: str) -> U8 | None:
         return None
     _last, width = name, flags & 7
     most = (2, 3, 0, 4)[width - 1] * len(text) + 2 * UNITS
-    lent = lend(most)
-    room = np.empty(most, np.uint8) if lent is None else lent
+    room = borrow(most)
     write_utf8 = function("write_utf8")
     size = write_utf8(id(text) + layout.units, len(text), width, room.ctypes.data)
     if size < 0:

@@ -72,24 +72,25 @@ def test_interrupting_the_first_compilation_ends_it(tmp_path):
     assert not list(tmp_path.rglob("core-*.o"))
 
 
+@posix
 def test_a_child_that_is_killed_ends_the_compilation_of_all(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBATOK_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(native, "_engines", {})
-    killed = []
+    children, killed = [], []
 
-    def kill_the_second():
-        while len(native._children) < 2:
-            time.sleep(0.05)
-        killed.append(time.monotonic())
-        list(native._children)[1].kill()
+    class Child(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            children.append(self)
+            if len(children) == 3:
+                self.kill()
+                killed.append(time.monotonic())
 
-    killer = threading.Thread(target=kill_the_second)
-    killer.start()
+    monkeypatch.setattr(native.subprocess, "Popen", Child)
     with pytest.raises(native.CompileError, match="status -9"):
         native.load_together(["find_pretokens", "learn_late_merges", "merge_giant"], 3)
-    killer.join()
-    assert time.monotonic() - killed[0] < 3
-    assert not native._children
+    assert time.monotonic() - killed[0] < 3  # one alone would take as long
+    assert len(children) == 3 and all(child.poll() is not None for child in children)
 
 
 def test_an_interpreter_that_ends_starts_no_thread(monkeypatch):

@@ -169,6 +169,13 @@ def test_gpt2_has_many_certain_characters(gpt2):
     assert int((before < NONE).sum()) > 1000
 
 
+def test_the_filter_lets_few_through_in_vain(gpt2):
+    merges = gpt2._encoder.tables.merges
+    bits = np.unpackbits(merges.filter.view(np.uint8))
+    assert 1 / 20 < bits.mean() <= 1 / 8
+    assert bits.sum() <= len(gpt2.merges)
+
+
 def test_symbols_of_every_character_are_its_bytes(gpt2):
     """Whatever is certain, it is of the bytes of the character and in their order."""
     texts, ids = gpt2._encoder.tables.vocabulary, gpt2._encoder.tables.merges.ids
