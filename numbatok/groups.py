@@ -50,6 +50,7 @@ GROUPS = {
     },
     "files": {
         "find_separators": Entry(_KERNELS + "separators", 6),
+        "pack_ids": Entry(_KERNELS + "pack", 5),
     },
     "decode": {
         "measure_ids": Entry(_KERNELS + "decode", 5),

@@ -100,17 +100,21 @@ def encode(
     on_progress: Callable[[int], None] | None = None,
     limit: int = NO_LIMIT,
     room: U32 | None = None,
+    alone: bool = False,
 ) -> Job:
     """Encode documents on one core or on all; the result is the same.
 
     Document d is text[ends[d - 1] : ends[d]]. The job has ids (None when counting), n_ids and the
     offsets of the documents, or the added token that the call refuses. With a limit it stops
-    soon after more ids are known. The ids are written to `room` if they surely fit.
+    soon after more ids are known. The ids are written to `room` if they surely fit. `alone` keeps
+    to one core, for a caller whose other threads have the rest.
     """
     preparation = encoder.preparation
     altered = (text, ends) if preparation.is_idle() else preparation.altered(text, ends, policy)
     if altered is not None:
-        job = _encode(encoder, *altered, policy, tokens, counting, on_progress, limit, None, room)
+        job = _encode(
+            encoder, *altered, policy, tokens, counting, on_progress, limit, None, room, alone
+        )
         if job.refusal is None or altered[0] is text:
             return job
     prepared = preparation.prepare(text, ends, policy)
@@ -121,7 +125,7 @@ def encode(
     quiet = policy.without_search
     job = _encode(
         encoder, prepared.text, prepared.ends, quiet, (), counting, on_progress, limit,
-        prepared.after, room,
+        prepared.after, room, alone,
     )  # fmt: skip
     job.offsets = np.concatenate([job.offsets[:1], job.offsets[1:][prepared.closes]])
     return job
@@ -138,12 +142,14 @@ def _encode(
     limit: int,
     after: NDArray[np.int64] | None,
     room: U32 | None,
+    alone: bool,
 ) -> Job:
     """Encode documents that are prepared, on one core or on all."""
     needed = text.size + (0 if after is None else len(after))
     if room is not None and room.size < needed:
         room = None
-    if limit == NO_LIMIT and _pays(text.size) and is_allowed() and _entered.acquire(blocking=False):
+    pays = not alone and limit == NO_LIMIT and _pays(text.size)
+    if pays and is_allowed() and _entered.acquire(blocking=False):
         try:
             if _has_threads():
                 return _encode_parts(

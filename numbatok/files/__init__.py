@@ -67,7 +67,8 @@ def encode_files(
     remainder        of the last sequence: "drop" it, or "pad" it with eos
     shard_ids        begin another shard after so many ids: exactly in flat files, with the row
                      that reaches them in formats of rows
-    compression      of parquet: "snappy", "zstd", "lz4", "none"; of arrow: "zstd", "lz4", "none"
+    compression      of parquet: "snappy", "zstd", "lz4", "none"; of arrow: "zstd", "lz4", "none".
+                     In parquet ids have 16 bits, or as many as the vocabulary needs, before that
     resume           go on after the last finished shard of a run that was ended: the bytes will be
                      those of an unbroken run. An output of one file has no shard before its end
                      and is begun anew; name a folder if that would cost much. A finished output is

@@ -13,7 +13,14 @@ from numbatok.files.row_groups import GROUP_ROWS, RowGroup, Rows
 from numbatok.files.settings import Settings
 from numbatok.files.shards import Shards
 from numbatok.files.sinks import NO_LIMIT
-from numbatok.files.writers import GROUP_IDS, MegatronWriter, TableWriter
+from numbatok.files.table_writers import (
+    GROUP_IDS,
+    Contents,
+    TableWriter,
+    open_table,
+    waiting_dtype,
+)
+from numbatok.files.writers import MegatronWriter
 from numbatok.tables import U32
 
 if TYPE_CHECKING:
@@ -23,11 +30,14 @@ if TYPE_CHECKING:
 class RowSink:
     """Whole rows, in groups that are closed by the row with which they have enough ids."""
 
-    def __init__(self, settings: Settings, shards: Shards, skip: int) -> None:
+    def __init__(
+        self, settings: Settings, shards: Shards, skip: int, dtype: np.dtype[Any] | None = None
+    ) -> None:
+        """Take rows whose ids wait in a dtype, that of the settings by default."""
         self._settings, self._shards, self._skip = settings, shards, skip
         self._limit = settings.shard_ids or NO_LIMIT
         self._open_ids: list[U32] = []  # of a row that goes on
-        self._group = RowGroup(settings.dtype)
+        self._group = RowGroup(settings.dtype if dtype is None else dtype)
         self._paths: list[Path] = []
         self._writer: Any = None
         self._counts = {"rows": 0, "ids": 0}
@@ -106,38 +116,23 @@ class RowSink:
 class TableSink(RowSink):
     """Rows of ids beside the kept columns."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        shards: Shards,
-        skip: int,
-        kept: pa.Schema | None,
-        fingerprint: str,
-    ) -> None:
-        super().__init__(settings, shards, skip)
-        self._kept, self._fingerprint = kept, fingerprint
+    def __init__(self, settings: Settings, shards: Shards, skip: int, contents: Contents) -> None:
+        super().__init__(settings, shards, skip, waiting_dtype(settings, contents))
+        self._contents = contents
 
     def _open_writer(self) -> TableWriter:
-        return TableWriter(self._paths, self._settings, self._kept, self._fingerprint)
+        return open_table(self._paths[0], self._settings, self._contents)
 
     def _write(self, group: RowGroup) -> None:
-        import pyarrow as pa
-
-        schema = self._writer.schema
-        kind = schema.field(self._settings.ids_column).type
-        valid = group.valid
-        mask = None if valid is None else pa.array(~valid)
-        ids = pa.array(group.ids)
-        column = pa.LargeListArray.from_arrays(group.offsets, ids, type=kind, mask=mask)
-        kept = [] if self._kept is None else self._kept_columns(group)
-        self._writer.write_table(pa.Table.from_arrays([*kept, column], schema=schema))
+        kept = [] if self._contents.kept is None else self._kept_columns(group)
+        self._writer.write_rows(group.ids, group.offsets, group.valid, kept)
 
     def _kept_columns(self, group: RowGroup) -> list[pa.Array]:
         import pyarrow as pa
 
         # chunks of one table would make pages, and so bytes, depend on the blocks
         table = pa.concat_tables(group.kept).combine_chunks()
-        return [column.chunk(0) for column in table.cast(self._kept).columns]
+        return [column.chunk(0) for column in table.cast(self._contents.kept).columns]
 
 
 class MegatronSink(RowSink):

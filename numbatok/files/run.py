@@ -16,6 +16,7 @@ from numbatok.files.settings import Settings
 from numbatok.files.shards import Shards, Target, open_record, writing
 from numbatok.files.sinks import Sink, StreamSink
 from numbatok.files.sources import Source
+from numbatok.files.table_writers import Contents
 
 if TYPE_CHECKING:
     from numbatok.tokenizer import Tokenizer
@@ -93,12 +94,11 @@ class Run:
             raise
 
     def _sink(self, shards: Shards, skip: int, kept: Any) -> Sink:
-        fingerprint = self.tokenizer.fingerprint
         if self.settings.format == "megatron":
             return MegatronSink(self.settings, shards, skip)
-        if self.settings.by_row:
-            return TableSink(self.settings, shards, skip, kept, fingerprint)
-        return StreamSink(self.settings, shards, fingerprint, skip)
+        contents = Contents(kept, self.tokenizer.fingerprint, self.tokenizer.vocab_size)
+        sink = TableSink if self.settings.by_row else StreamSink
+        return sink(self.settings, shards, skip, contents)
 
     def _summary(self, record: Record, seconds: float) -> Summary:
         files = [file for shard in record.shards for file in shard["files"]]

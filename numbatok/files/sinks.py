@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -16,17 +16,9 @@ from numbatok.files.encoded import Encoded
 from numbatok.files.manifest import Resume, Totals
 from numbatok.files.settings import Settings
 from numbatok.files.shards import Shards
-from numbatok.files.writers import (
-    BinWriter,
-    IdsWriter,
-    LlmcWriter,
-    NpyWriter,
-    TableWriter,
-)
+from numbatok.files.table_writers import Contents, open_table
+from numbatok.files.writers import BinWriter, IdsWriter, LlmcWriter, NpyWriter
 from numbatok.tables import U32
-
-if TYPE_CHECKING:
-    pass
 
 NO_LIMIT = 1 << 62
 
@@ -49,8 +41,8 @@ class Sink(Protocol):
 class StreamSink:
     """All documents as one stream of ids, cut into shards and sequences of exact length."""
 
-    def __init__(self, settings: Settings, shards: Shards, fingerprint: str, skip: int) -> None:
-        self._settings, self._shards, self._fingerprint = settings, shards, fingerprint
+    def __init__(self, settings: Settings, shards: Shards, skip: int, contents: Contents) -> None:
+        self._settings, self._shards, self._contents = settings, shards, contents
         self._unit = settings.sequence_length or 1
         asked = settings.shard_ids or NO_LIMIT
         self._limit = max(asked // self._unit, 1) * self._unit
@@ -99,7 +91,7 @@ class StreamSink:
 
     def _open(self, paths: list[Path]) -> IdsWriter:
         if self._settings.format in ("parquet", "arrow"):
-            return TableWriter(paths, self._settings, None, self._fingerprint)
+            return open_table(paths[0], self._settings, self._contents)
         kinds: dict[str, Callable[..., IdsWriter]] = {
             "bin": BinWriter, "npy": NpyWriter, "llmc": LlmcWriter,
         }  # fmt: skip

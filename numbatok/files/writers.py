@@ -1,11 +1,10 @@
-"""Writers of one shard: what stands in a file of each format."""
+"""Writers of one shard of flat ids: what stands in a file of each format."""
 
 from __future__ import annotations
 
-import io
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,6 @@ from numpy.typing import NDArray
 from numbatok.errors import OutputError
 from numbatok.files.settings import Settings
 from numbatok.tables import U32
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # llm.c reads 256 int32 first: a magic number, a version that stands for the type, the count
 LLMC_HEADER = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
@@ -25,8 +21,6 @@ NPY_HEADER_BYTES = 128
 MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
 MEGATRON_CODES = {"uint16": 8, "int32": 4}
 MEGATRON_LONGEST = (1 << 31) - 1  # the length of a document is an int32
-GROUP_IDS = 1 << 22  # of a row group or record batch: 16 MB
-FINGERPRINT_KEY, VERSION_KEY = b"numbatok.tokenizer", b"numbatok.version"
 
 
 class IdsWriter(Protocol):
@@ -146,94 +140,3 @@ class MegatronWriter:
             file.write(lengths.astype("<i4").data)
             file.write(pointers.astype("<i8").data)
             file.write(np.arange(len(lengths) + 1, dtype="<i8").data)
-
-
-class TableWriter:
-    """Parquet or Arrow IPC; each table is a row group or a record batch."""
-
-    appends = True
-
-    def __init__(
-        self, paths: list[Path], settings: Settings, kept: pa.Schema | None, fingerprint: str
-    ) -> None:
-        import pyarrow as pa
-
-        self._settings, self.schema = settings, table_schema(settings, kept, fingerprint)
-        length = settings.sequence_length or 1
-        self._group = max(GROUP_IDS // length, 1) * length  # ids of a group of sequences
-        self._waiting: list[U32] = []
-        self._n_waiting = 0
-        self._file = open(paths[0], "wb")  # noqa: SIM115 - closed by close
-        if settings.format == "parquet":
-            self._writer = _parquet_writer(self._file, self.schema, settings)
-        else:
-            compression = (
-                None if settings.compression in ("none", "snappy") else settings.compression
-            )
-            options = pa.ipc.IpcWriteOptions(compression=compression)
-            self._writer = pa.ipc.new_file(self._file, self.schema, options=options)
-
-    def write_table(self, table: pa.Table) -> None:
-        """Append rows as one row group or record batch."""
-        if self._settings.format == "parquet":
-            self._writer.write_table(table, row_group_size=max(table.num_rows, 1))
-        else:
-            self._writer.write_table(table)
-
-    def write(self, ids: U32) -> None:
-        """Append sequences of one length."""
-        self._waiting.append(ids.copy())  # its memory is used again
-        self._n_waiting += ids.size
-        if self._n_waiting >= self._group:
-            joined = np.concatenate(self._waiting)
-            whole = joined.size // self._group * self._group
-            for start in range(0, whole, self._group):
-                self._write_sequences(joined[start : start + self._group])
-            self._waiting, self._n_waiting = [joined[whole:]], joined.size - whole
-
-    def _write_sequences(self, ids: U32) -> None:
-        import pyarrow as pa
-
-        kind = self.schema.field(self._settings.ids_column).type
-        numbers = pa.array(ids.astype(self._settings.id_type, copy=False))
-        column = pa.FixedSizeListArray.from_arrays(numbers, type=kind)
-        self.write_table(pa.Table.from_arrays([column], schema=self.schema))
-
-    def close(self) -> None:
-        """Write the footer and close the file."""
-        if self._n_waiting:
-            self._write_sequences(np.concatenate(self._waiting))
-        self._writer.close()
-        self._file.close()
-
-
-def table_schema(settings: Settings, kept: pa.Schema | None, fingerprint: str) -> pa.Schema:
-    """Return the schema of the rows: the kept columns, then the ids."""
-    import pyarrow as pa
-
-    from numbatok.version import __version__
-
-    item = pa.field("element", pa.from_numpy_dtype(settings.dtype), nullable=False)
-    kind = pa.list_(item, settings.sequence_length) if settings.packed else pa.large_list(item)
-    fields = [*(kept if kept is not None else []), pa.field(settings.ids_column, kind)]
-    return pa.schema(
-        fields, {FINGERPRINT_KEY: fingerprint.encode(), VERSION_KEY: __version__.encode()}
-    )
-
-
-def _parquet_writer(file: io.BufferedWriter, schema: pa.Schema, settings: Settings) -> Any:
-    """Return a Parquet writer.
-
-    The ids have neither a dictionary nor statistics: nobody looks ids up by their range, and
-    without both they are written in half the time.
-    """
-    import pyarrow.parquet as pq
-
-    kept = [name for name in schema.names if name != settings.ids_column]
-    return pq.ParquetWriter(
-        file,
-        schema,
-        compression=settings.compression,
-        use_dictionary=kept or False,
-        write_statistics=kept or False,
-    )

@@ -161,3 +161,48 @@ def test_spark(expected):
     finally:
         session.stop()
     assert plain(row["ids"] for row in rows) == expected
+
+
+@pytest.fixture(scope="module")
+def encoded_file(tmp_path_factory):
+    """A Parquet file of ids that has all that one can have: packed pages, null and empty rows."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow has no Parquet")
+    folder = tmp_path_factory.mktemp("encoded")
+    parquet.write_table(pa.table({"text": TEXTS * 200}), folder / "in.parquet")
+    numbatok.load("gpt2").encode_files(folder / "in.parquet", folder / "out.parquet")
+    column = parquet.ParquetFile(folder / "out.parquet").metadata.row_group(0).column(0)
+    assert column.has_dictionary_page
+    return str(folder / "out.parquet")
+
+
+def test_duckdb_reads_our_parquet(encoded_file, expected):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    rows = duckdb.connect().sql(f"select ids from '{encoded_file}'").fetchall()
+    assert plain(row[0] for row in rows) == expected * 200
+
+
+def test_polars_reads_our_parquet(encoded_file, expected):
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    assert plain(polars.read_parquet(encoded_file)["ids"].to_list()) == expected * 200
+    some = polars.scan_parquet(encoded_file).slice(777, 5_000).collect()
+    assert plain(some["ids"].to_list()) == (expected * 200)[777:5_777]
+
+
+def test_fastparquet_reads_our_parquet(encoded_file, expected):
+    fastparquet = pytest.importorskip("fastparquet", reason="fastparquet is not installed")
+    frame = fastparquet.ParquetFile(encoded_file).to_pandas()
+    assert plain(frame["ids"].tolist()) == expected * 200
+
+
+@pytest.mark.slow
+def test_spark_reads_our_parquet(encoded_file, expected):
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    try:
+        session = sql.SparkSession.builder.master("local[2]").appName("numbatok").getOrCreate()
+    except Exception as error:
+        pytest.skip(f"Spark does not start here: {error}")
+    try:
+        rows = session.read.parquet(encoded_file).collect()
+    finally:
+        session.stop()
+    assert plain(row["ids"] for row in rows) == expected * 200

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from numbatok.errors import OutputError, SpecialTokenError
-from numbatok.files import blocks, encode_files, manifest, row_sinks, shards, writers
+from numbatok.files import blocks, encode_files, manifest, row_sinks, shards, table_writers
 from tests.files.file_rows import pa, some_texts, write_json_lines, write_parquet
 
 FORMATS = {
@@ -32,7 +32,7 @@ FORMATS = {
 def small(monkeypatch):
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 600)
     monkeypatch.setattr(row_sinks, "GROUP_IDS", 200)
-    monkeypatch.setattr(writers, "GROUP_IDS", 200)
+    monkeypatch.setattr(table_writers, "GROUP_IDS", 200)
 
 
 def content_of(folder):
