@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 N_SEGMENTS, SEGMENTS_TEXT, SEGMENTS_IDS = 1 << 11, 1 << 23, 1 << 22  # 8 MB of text, 16 of ids
 PART_BYTES = 1 << 18  # bytes whose ids, some 250 KB, are written to memory that stays in the cache
 SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
-N_LANES, ROW = 16, 80  # as in kernels/merge.py
+N_LANES, ROW, WIDTH = 64, 80, 64  # as in kernels/premerge.py
 
 
 class ThreadState:
@@ -206,7 +206,7 @@ def make_batch(n: int) -> Batch:
 
 
 def make_lanes() -> Lanes:
-    """Make work space for sixteen pretokens merged side by side."""
+    """Make work space for pretokens merged side by side."""
     return Lanes(
         symbols=aligned_zeros(N_LANES * ROW, np.uint32),
         ranks=aligned_zeros(N_LANES * ROW, np.uint32),
@@ -215,6 +215,8 @@ def make_lanes() -> Lanes:
         widths=aligned_zeros(N_LANES, np.int64),
         positions=aligned_zeros(N_LANES * 2, np.int64),
         pairs=aligned_zeros(N_LANES * 2, np.uint64),
+        order=np.arange(N_LANES, dtype=np.int64),
+        likely=aligned_zeros(N_LANES * WIDTH, np.uint32),
     )
 
 

@@ -224,7 +224,7 @@ USED_ENTRIES, USED_SPILLED, USED_LONG, USED_LONG_BYTES, N_USED = range(5)
 
 
 class Lanes(NamedTuple):
-    """Work space in which sixteen pretokens of up to 64 bytes are merged side by side.
+    """Work space in which up to 64 pretokens of up to 64 symbols are merged side by side.
 
     Position p of a pretoken is 80 lane + 8 + p in symbols and 80 lane + 16 + p in ranks. Positions
     -1 and 64 hold NO_SYMBOL, so that a pretoken's ends need no branch.
@@ -237,6 +237,8 @@ class Lanes(NamedTuple):
     widths: I64  # [n_lanes] its length, rounded up to a multiple of 16
     positions: I64  # [n_lanes * 2] where the left neighbour and the merged symbol are
     pairs: U64  # [n_lanes * 2] the pairs that start there
+    order: I64  # [n_lanes] all lanes, those at work first
+    likely: U32  # [n_lanes * 64] place in symbols << 6 | p, of pairs that may have a rank
 
 
 class Batch(NamedTuple):

@@ -1,9 +1,9 @@
 """Byte-pair encoding of pretokens of up to 64 bytes: lowest rank first, leftmost on a tie.
 
 All pairs of a pretoken are vectors of rank << 6 | position, whose minimum is the next merge.
-What is certain to merge has merged before (see premerge). Sixteen pretokens take turns, so that
-their table look-ups wait side by side: one at a time took twice as long for short ones, and five
-times for those of 16 to 64 bytes.
+What is certain to merge has merged before (see premerge). Sixteen to 64 pretokens take turns, so
+that their table look-ups wait side by side: one at a time took twice as long for short ones, and
+five times for those of 16 to 64 bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.pairs import find_rank, home_of_pair, pack_pair
-from numbatok.kernels.premerge import AT_RANKS, AT_SYMBOLS, NO_PAIR, ROW, start_lane
+from numbatok.kernels.premerge import AT_RANKS, AT_SYMBOLS, NO_PAIR, ROW, start_lanes
 from numbatok.kernels.spill import pack_spilled
 from numbatok.tables import U64, USED_SPILLED, Batch, Lanes, Memo, MergeRules, Scan
 from numbatok.vector import (
@@ -27,7 +27,7 @@ from numbatok.vector import (
 )
 
 ZERO, ONE, HALF = u64(0), u64(1), u64(32)
-N_LANES = 16
+LEAST_LANES = 16  # with fewer, the free ones are filled
 COUNT_SHIFT = u64(29)
 
 
@@ -42,26 +42,23 @@ def merge_new(
     answers: U64,
 ) -> None:
     """Write the ids of the new pretokens to answers, two u64 behind the key of each entry."""
-    n_lanes = min(N_LANES, n_new)
-    for lane in range(n_lanes):
-        start_lane(scan, batch, lane, lane, merges, lanes)
-    item = n_lanes
-    while n_lanes > 0:
-        lane = i64(0)  # a plain 0 is a type of its own, and would compile every callee twice
-        while lane < n_lanes:
+    n_lanes, item = i64(0), i64(0)
+    while n_lanes > 0 or item < n_new:
+        if n_lanes < LEAST_LANES and item < n_new:
+            n_started = start_lanes(scan, batch, item, n_new, n_lanes, merges, lanes)
+            n_lanes, item = n_lanes + n_started, item + n_started
+        k = i64(0)  # a plain 0 is a type of its own, and would compile every callee twice
+        while k < n_lanes:
+            lane = lanes.order[k]
             if choose_pair(lanes, lane, merges):
-                lane += 1
+                k += 1
                 continue
             entry = batch.new_entries[lanes.items[lane]] + 2
             answers[entry], answers[entry + 1] = pack_ids(lanes, lane, merges, memo)
-            if item < n_new:
-                start_lane(scan, batch, item, lane, merges, lanes)
-                item += 1
-            else:
-                n_lanes -= 1
-                move_lane(lanes, n_lanes, lane)
-        for lane in range(n_lanes):
-            rank_new_pairs(lanes, lane, merges)
+            n_lanes -= 1
+            lanes.order[k], lanes.order[n_lanes] = lanes.order[n_lanes], lane
+        for k in range(n_lanes):
+            rank_new_pairs(lanes, lanes.order[k], merges)
 
 
 @part
@@ -107,16 +104,6 @@ def rank_new_pairs(lanes: Lanes, lane: int, merges: MergeRules) -> None:
         position = lanes.positions[2 * lane + side]  # -1, before the row, if there is no left
         rank = find_rank(lanes.pairs[2 * lane + side], merges)
         lanes.ranks[at + position] = rank << 6 | (position & 63)
-
-
-@part
-def move_lane(lanes: Lanes, source: int, target: int) -> None:
-    """Move a lane to a lower place; between rounds nothing is noted in it."""
-    for k in range(ROW):
-        lanes.symbols[target * ROW + k] = lanes.symbols[source * ROW + k]
-        lanes.ranks[target * ROW + k] = lanes.ranks[source * ROW + k]
-    lanes.alive[target], lanes.items[target] = lanes.alive[source], lanes.items[source]
-    lanes.widths[target] = lanes.widths[source]
 
 
 @part

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.merge_long import WIDTH
-from numbatok.kernels.pairs import find_rank, may_merge, pack_pair
+from numbatok.kernels.pairs import find_rank, home_of_pair, may_merge, pack_pair
 from numbatok.tables import (
     EDGE_BITS,
     EDGE_NONE,
@@ -49,7 +49,7 @@ from numbatok.tables import (
     MergeRules,
     Scan,
 )
-from numbatok.vector import clear_lowest_bit, count_trailing_zeros, low_bits, natural
+from numbatok.vector import low_bits, natural, popcount, prefetch
 
 ZERO, ONE = u64(0), u64(1)
 CONTINUATION, LEAD = 0x80, 0xE  # the least byte that is no ASCII; the highest four bits of a first
@@ -57,25 +57,43 @@ TO_BEFORE, TO_AFTER, EDGE_MASK = u64(EDGE_BITS), u64(2 * EDGE_BITS), u64(EDGE_NO
 BEFORE, AFTER = u64(EDGE_NONE << EDGE_BITS), u64(EDGE_NONE << 2 * EDGE_BITS)
 FREE = BEFORE | AFTER  # no merge takes a byte at this edge
 SECOND, THIRD, SYMBOL_MASK = u64(SYMBOL_BITS), u64(2 * SYMBOL_BITS), u64((1 << SYMBOL_BITS) - 1)
+N_LANES = 64  # pretokens
+AT_ONCE = 4  # pairs
 ROW = 80  # values of a lane in symbols and in ranks
 AT_SYMBOLS, AT_RANKS = 8, 16  # where position 0 is
 NO_PAIR = NO_RANK << 6  # at least this: no pair of a pretoken is left
 
 
 @kernel
-def start_lane(
-    scan: Scan, batch: Batch, item: int, lane: int, merges: MergeRules, lanes: Lanes
-) -> None:
-    """Put new pretoken `item` into a lane: as its bytes, but what is certain as one symbol."""
-    start = natural(i64(scan.starts[batch.new[item]]))
-    end = natural(i64(scan.starts[batch.new[item] + 1]))
-    symbols, at = lanes.symbols, lane * ROW + AT_SYMBOLS
-    count = put_symbols(scan.window, start, end, merges, symbols, at)
+def start_lanes(
+    scan: Scan,
+    batch: Batch,
+    item: int,
+    n_new: int,
+    n_lanes: int,
+    merges: MergeRules,
+    lanes: Lanes,
+) -> int:
+    """Put new pretokens from `item` on into the lanes that are free; return how many.
+
+    Each starts as its bytes, but what is certain as one symbol. Step by step for all, not all steps
+    for one: the look-ups of their pairs wait side by side, and the loops end less often.
+    """
+    n = min(N_LANES - n_lanes, n_new - item)
     none = merges.ids.size - 1  # NO_SYMBOL
-    symbols[at - 1] = symbols[at + count] = symbols[at + WIDTH] = none
-    lanes.alive[lane], lanes.items[lane] = low_bits(count), item
-    lanes.widths[lane] = (count + 15) & ~15
-    rank_pairs(count, lane, merges, lanes)
+    for k in range(n):
+        lane = lanes.order[n_lanes + k]
+        start = natural(i64(scan.starts[batch.new[item + k]]))
+        end = natural(i64(scan.starts[batch.new[item + k] + 1]))
+        symbols, at = lanes.symbols, lane * ROW + AT_SYMBOLS
+        count = put_symbols(scan.window, start, end, merges, symbols, at)
+        symbols[at - 1] = symbols[at + WIDTH] = none
+        for beyond in range(AT_ONCE):
+            symbols[at + count + beyond] = none
+        lanes.alive[lane], lanes.items[lane] = low_bits(count), item + k
+        lanes.widths[lane] = (count + 15) & ~15
+    rank_pairs(n_lanes, n, merges, lanes)
+    return n
 
 
 @part
@@ -144,24 +162,29 @@ def put_pairs(text: U8, start: int, end: int, merges: MergeRules, symbols: U32, 
 
 
 @part
-def rank_pairs(count: int, lane: int, merges: MergeRules, lanes: Lanes) -> None:
-    """Rank the pairs of the symbols of a lane, of which there are `count`, then NO_SYMBOL."""
-    symbols, ranks = lane * ROW + AT_SYMBOLS, lane * ROW + AT_RANKS
-    likely, bit = ZERO, ONE
-    left, right = i64(lanes.symbols[symbols]), i64(lanes.symbols[symbols + 1])
-    at, none = symbols + 1, merges.ids.size - 1
-    # Up to NO_SYMBOL and not to `count`: LLVM would make vectors of a loop with a known end, whose
-    # loads wait for the narrower stores before them.
-    while right != none:
-        if may_merge(pack_pair(left, right), merges) != ZERO:
-            likely |= bit
-        at, bit, left = at + 1, bit << ONE, right
-        right = i64(lanes.symbols[at])
-    for k in range((count + 15) & ~15):
-        lanes.ranks[ranks + k] = NO_PAIR
-    while likely != ZERO:
-        position = count_trailing_zeros(likely)
-        left, right = lanes.symbols[symbols + position], lanes.symbols[symbols + position + 1]
-        rank = find_rank(pack_pair(i64(left), i64(right)), merges)
-        lanes.ranks[ranks + position] = rank << 6 | position
-        likely = clear_lowest_bit(likely)
+def rank_pairs(first: int, n: int, merges: MergeRules, lanes: Lanes) -> None:
+    """Rank the pairs of the symbols of n lanes."""
+    n_likely = i64(0)
+    for k in range(first, first + n):
+        lane = lanes.order[k]
+        symbols, ranks = lane * ROW + AT_SYMBOLS, lane * ROW + AT_RANKS
+        for block in range(ranks, ranks + lanes.widths[lane], 16):
+            for at in range(block, block + 16):
+                lanes.ranks[at] = NO_PAIR
+        count, position = popcount(lanes.alive[lane]), i64(0)
+        left = i64(lanes.symbols[symbols])
+        while position < count:
+            for _ in range(AT_ONCE):  # beyond the end NO_SYMBOL follows, whose pairs have no rank
+                right = i64(lanes.symbols[symbols + position + 1])
+                lanes.likely[n_likely] = symbols + position << 6 | position
+                n_likely += i64(may_merge(pack_pair(left, right), merges))
+                left, position = right, position + 1
+    for k in range(n_likely):
+        place = i64(lanes.likely[k]) >> 6
+        pair = pack_pair(i64(lanes.symbols[place]), i64(lanes.symbols[place + 1]))
+        prefetch(merges.buckets, home_of_pair(pair, merges))
+    for k in range(n_likely):
+        place, position = i64(lanes.likely[k]) >> 6, i64(lanes.likely[k]) & 63
+        pair = pack_pair(i64(lanes.symbols[place]), i64(lanes.symbols[place + 1]))
+        rank = find_rank(pair, merges)
+        lanes.ranks[place + AT_RANKS - AT_SYMBOLS] = rank << 6 | position

@@ -154,4 +154,4 @@ def test_full_room_is_emptied(tok, monkeypatch):
         for data, ids in zip(texts, wanted, strict=True):
             for _ in range(3):
                 assert small.encode(data, "plain").tolist() == ids
-    assert all(segments.used[2] > 2 for segments in segments_of(small))
+    assert segments_of(small)[-1].used[2] > 2  # those of the built-in call
