@@ -7,6 +7,7 @@ the interpreter's lock from the first instruction to the last, so a frame is use
 from __future__ import annotations
 
 import ctypes
+import inspect
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -20,12 +21,18 @@ from numbatok.tables import (
     CALL_ARRAY_TYPE,
     CALL_AS_UTF8,
     CALL_BYTES_TYPE,
+    CALL_CALL,
+    CALL_CHOICE_NAME,
     CALL_CLEAR_ERROR,
+    CALL_COMPARE,
+    CALL_DEFAULT_CHOICE,
     CALL_DROP_REFERENCE,
     CALL_ENCODE,
+    CALL_GENERAL,
     CALL_KEPT,
     CALL_NEW_ARRAY,
     CALL_NEW_CAPSULE,
+    CALL_NEW_METHOD,
     CALL_NONE,
     CALL_OFFSETS,
     CALL_OFFSETS_ADDRESS,
@@ -35,6 +42,7 @@ from numbatok.tables import (
     CALL_STR_TYPE,
     CALL_STRETCH,
     CALL_STRETCH_ADDRESS,
+    CALL_TUPLE_ITEMS,
     CALL_UINT32,
     CALL_UNITS,
     CALL_UTF8,
@@ -47,7 +55,8 @@ from numbatok.tables import (
 
 # Places in NumPy's table of functions, fixed by its binary interface.
 ARRAY_TYPE, NEW_ARRAY, SET_BASE = 2, 93, 282
-METH_FASTCALL = 0x80
+METH_FASTCALL, METH_KEYWORDS = 0x80, 2
+FRAME = 16  # where the first slot of an object is
 FLAGS = 32  # where they are in a str
 # In them, counted from the bytes of a unit: are the units where str_layout says? Before Python 3.12
 # an extension may still make a str that has them elsewhere.
@@ -56,6 +65,8 @@ COMPACT = 1 << 3
 as_utf8 = ctypes.pythonapi.PyUnicode_AsUTF8AndSize
 as_utf8.restype = ctypes.c_void_p
 as_utf8.argtypes = [ctypes.py_object, ctypes.POINTER(ctypes.c_ssize_t)]
+
+CHOICE_NAME, DEFAULT_CHOICE = sys.intern("special"), sys.intern("raise")
 
 _kept: list[object] = []  # what CPython keeps the address of: some bytes for each function
 
@@ -92,6 +103,12 @@ def make_frame() -> I64:
         CALL_NEW_CAPSULE: _python_function("PyCapsule_New"),
         CALL_DROP_REFERENCE: _python_function("Py_DecRef"),
         CALL_SET_BASE: _numpy_function(SET_BASE),
+        CALL_NEW_METHOD: _python_function("PyMethod_New"),
+        CALL_CALL: _python_function("PyObject_Vectorcall"),
+        CALL_COMPARE: _python_function("PyUnicode_Compare"),
+        CALL_CHOICE_NAME: id(CHOICE_NAME),
+        CALL_DEFAULT_CHOICE: id(DEFAULT_CHOICE),
+        CALL_TUPLE_ITEMS: tuple.__basicsize__,
     }
     frame[list(values)] = list(values.values())
     return frame
@@ -171,6 +188,37 @@ def built_in(name: str, frame: I64) -> Callable[..., Any]:
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
     return cast("Callable[..., Any]", make(ctypes.addressof(method), frame, None))
+
+
+def serve_calls(frame: I64, owner: object, name: str, general: Callable[..., Any]) -> None:
+    """Let encode_call be a method of the owner's class, in the place of a function of Python.
+
+    The class has one slot, `_frame`. The function takes all calls that are not for a short text
+    under the policy at hand, and goes on to document the method.
+    """
+    kind, frame[CALL_GENERAL] = type(owner), id(general)
+    owner._frame = frame  # type: ignore[attr-defined]
+    marker = ("a marker",)
+    if word(id(owner) + FRAME) != id(frame) or word(id(marker) + tuple.__basicsize__) != id(
+        marker[0]
+    ):
+        return
+    if kind.__dict__.get(name) is general:
+        doc = f"{name}{_signature(general)}\n--\n\n{inspect.getdoc(general)}"
+        flags = METH_FASTCALL | METH_KEYWORDS
+        method = _MethodDefinition(name.encode(), address("encode_call"), flags, doc.encode())
+        _kept.extend([method, general])
+        make = ctypes.pythonapi.PyDescr_NewMethod
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p]
+        setattr(kind, name, make(kind, ctypes.addressof(method)))
+
+
+def _signature(general: Callable[..., Any]) -> str:
+    """Return the parameters without their types, as `inspect` reads them in a built-in's text."""
+    signature = inspect.signature(general)
+    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    text = str(signature.replace(parameters=plain, return_annotation=signature.empty))
+    return text.replace("(self", "($self", 1)
 
 
 class _MethodDefinition(ctypes.Structure):

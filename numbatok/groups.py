@@ -22,6 +22,7 @@ GROUPS = {
     },
     "call": {  # and how it comes from Python
         "encode_object": Entry(_KERNELS + "call", 3),
+        "encode_call": Entry(_KERNELS + "call", 4),
         "list_rows": Entry(_KERNELS + "call", 3),
         "release_block": Entry(_KERNELS + "arena", 1),
         "measure_rows": Entry(_KERNELS + "rows", 5),

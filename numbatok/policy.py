@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,6 +35,7 @@ class Policy:
     added_actions: U8  # [n_tokens] PLAIN, RECOGNIZE or REFUSE by added token
     actions: U8  # the same for the driver; empty if it need not search
     ill_formed: U8  # [256] classes
+    choice: str | None = None  # `special`, if it is a word and `invalid` is not given
 
     @cached_property
     def without_search(self) -> Policy:
@@ -80,7 +82,10 @@ class Policies:
             _check_invalid(invalid)
             actions = self._actions(key)
             searched = actions if actions.any() else actions[:0]
-            found = Policy(actions, searched, self._classes(invalid))
+            choice = None
+            if isinstance(key, str) and invalid == "byte-alphabet":
+                choice = sys.intern(key)
+            found = Policy(actions, searched, self._classes(invalid), choice)
             self._made[key, invalid] = found
         return found
 

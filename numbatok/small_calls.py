@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from numbatok.arena import lend_from_arena
-from numbatok.built_in import built_in, is_possible, make_frame, write_utf8_to
+from numbatok.built_in import built_in, is_possible, make_frame, serve_calls, write_utf8_to
 from numbatok.policy import Policy
 from numbatok.scratch import ThreadState
 from numbatok.tables import (
+    CALL_CHOICE,
     CALL_FORMS,
     CALL_IDS,
     CALL_LONGEST,
@@ -24,6 +25,7 @@ from numbatok.tables import (
     CALL_POLICY,
     CALL_STATE,
     CALL_WHY,
+    I64,
     MEMO_FULL,
     N_FORMS,
     U32,
@@ -53,8 +55,8 @@ class SmallCalls:
         self._ids = np.zeros(SMALL_TEXT + 16, np.uint32)
         self.call: Call = _nothing
         self._keys: list[None] = []  # whoever takes the one in it may change the state
-        if forms is not None and len(forms) <= N_FORMS and is_possible():
-            self._frame = make_frame()
+        self._frame: I64 = make_frame() if is_possible() else np.zeros(0, np.int64)
+        if forms is not None and len(forms) <= N_FORMS and self._frame.size:
             self._frame[CALL_IDS], self._frame[CALL_LONGEST] = self._ids.ctypes.data, SMALL_TEXT
             self._frame[CALL_N_FORMS] = len(forms)
             self._utf8 = np.empty(4 * SMALL_TEXT + 64, np.uint8)
@@ -63,6 +65,11 @@ class SmallCalls:
             self._frame[CALL_FORMS : CALL_FORMS + len(forms)] = forms
             self.call = built_in("encode_object", self._frame)
             self._keys.append(None)
+
+    def serve(self, owner: object, name: str, general: Callable[..., Any]) -> None:
+        """Let calls of a method of the owner's class be built-in ones, where that is possible."""
+        if self._frame.size:
+            serve_calls(self._frame, owner, name, general)
 
     def again(self, policy: Policy, text: Any) -> U32 | None:
         """Prepare for a policy, make room in the memo, and return the ids or None."""
@@ -74,6 +81,7 @@ class SmallCalls:
             if self._policy is not policy:
                 self._change(lambda state: state.follow(policy, policy.actions, policy.ill_formed))
                 self._policy = policy
+                self._frame[CALL_CHOICE] = id(policy.choice) if policy.choice else 0
                 self._frame[CALL_POLICY] = id(policy)
             ids = self.call(policy, text)
             while ids is None and self._frame[CALL_WHY] == MEMO_FULL:

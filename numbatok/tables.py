@@ -407,7 +407,7 @@ CUT_WORDS, CUT_COMMAS, CUT_WIDE_WORDS = 1, 2, 4  # bits: where a text may be cut
 # Why the driver came back to Python.
 DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED, NO_ROOM = range(7)
 
-# The frame of a short call, int64[N_CALL]: what encode_object needs, by place.
+# The frame of a short call, int64[N_CALL]: what kernels/call.py needs, by place.
 N_FORMS = 4  # normalizers of one tokenizer that a short call can look through
 (
     CALL_POLICY,  # the identity of the policy that the state follows; 0: none
@@ -440,10 +440,18 @@ N_FORMS = 4  # normalizers of one tokenizer that a short call can look through
     CALL_NEW_CAPSULE,
     CALL_SET_BASE,
     CALL_DROP_REFERENCE,
-) = range(30)
-CALL_STRETCH = 30  # [2] what find_change finds
-CALL_OFFSETS = 32  # [2] where the ids of the text start and end
-CALL_FORMS = 34  # [N_FORMS] addresses of the classes of normalizers
+    CALL_CHOICE,  # the str that stands for the policy as the argument `special`, or 0
+    CALL_DEFAULT_CHOICE,  # the str that it is without one
+    CALL_CHOICE_NAME,  # the str "special"
+    CALL_COMPARE,
+    CALL_TUPLE_ITEMS,  # where a tuple has its items, bytes
+    CALL_GENERAL,  # the function of Python that takes all other calls
+    CALL_NEW_METHOD,
+    CALL_CALL,
+) = range(38)
+CALL_STRETCH = 38  # [2] what find_change finds
+CALL_OFFSETS = 40  # [2] where the ids of the text start and end
+CALL_FORMS = 42  # [N_FORMS] addresses of the classes of normalizers
 CALL_SIGHTS = CALL_FORMS + N_FORMS  # [N_SIGHTS] address ^ length of texts of which it was written
 N_SIGHTS = 256
 N_CALL = CALL_SIGHTS + N_SIGHTS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -89,6 +89,8 @@ class Tokenizer:
     Text is str or bytes; positions in text are byte offsets of its UTF-8.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_frame")  # the last is for `encode` as a built-in
+
     def __init__(
         self, spec: TokenizerSpec, tables: Tables, located: formats.Located | None = None
     ) -> None:
@@ -97,7 +99,9 @@ class Tokenizer:
         self._preparation = Preparation(spec, tables)
         self._encoder = Encoder(tables, self._pattern, self._preparation)
         self._small_call = self._encoder.small_calls.call
-        self._policies = Policies(spec.added_tokens, tables.classes.ill_formed, self._punctuation)
+        self._encoder.small_calls.serve(self, "encode", _encode)
+        punctuation = partial(punctuation_classes, self._pattern, tables)
+        self._policies = Policies(spec.added_tokens, tables.classes.ill_formed, punctuation)
         self._strict, self._plain = self._policies.get("raise"), self._policies.get("plain")
         self._vocabulary = Vocabulary(spec, tables)
         self._decoder = Decoder(spec, tables.vocabulary, self._vocabulary.full_spec)
@@ -499,9 +503,6 @@ class Tokenizer:
             return _open, (self._located,)
         return _from_spec, (self._vocabulary.full_spec(),)
 
-    def _punctuation(self) -> U8:
-        return punctuation_classes(self._pattern, self._tables)
-
     def _with_template(self, ids: U32) -> U32:
         before, after = self._vocabulary.template_ids()
         return np.concatenate([before, ids, after])
@@ -509,6 +510,9 @@ class Tokenizer:
     def _batch_with_template(self, batch: TokenBatch) -> TokenBatch:
         before, after = self._vocabulary.template_ids()
         return TokenBatch(*insert_around(batch.ids, batch.offsets, before, after))
+
+
+_encode = Tokenizer.encode  # in whose place a built-in method may be put
 
 
 def _from_spec(spec: TokenizerSpec) -> Tokenizer:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gc
+import inspect
+import pickle
 import random
 import sys
 import threading
 import tracemalloc
+import weakref
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from numbatok import built_in, small_calls
 from numbatok.errors import InvalidType, SpecialTokenError
 from numbatok.native import interpreted
 from numbatok.small_calls import SMALL_TEXT
+from numbatok.tokenizer import Tokenizer, _encode
 from tests.conftest import unpacked
 
 pytestmark = pytest.mark.skipif(
@@ -173,6 +177,7 @@ def test_nothing_is_kept_and_nothing_let_go_twice(gpt2):
 
 def test_without_the_function_every_call_goes_the_general_way(gpt2, monkeypatch):
     monkeypatch.setattr(small_calls, "is_possible", lambda: False)
+    monkeypatch.setattr(Tokenizer, "encode", _encode)
     other = numbatok.load("gpt2")
     assert other._small_call(other._policies.get("raise"), "Hello") is None
     for text in texts(200, seed=2):
@@ -259,3 +264,115 @@ def test_threads_may_prepare_texts_at_once():
     for thread in threads:
         thread.join()
     assert found == [expected + expected] * 3
+
+
+def test_the_method_is_a_built_in_one_that_documents_itself(gpt2):
+    assert not inspect.isfunction(Tokenizer.encode)
+    plain = "(text, special='raise', *, invalid='byte-alphabet', template=False)"
+    assert str(inspect.signature(gpt2.encode)) == plain
+    assert gpt2.encode.__doc__ == inspect.getdoc(_encode)
+    assert gpt2.encode.__name__ == "encode"
+    assert pickle.loads(pickle.dumps(gpt2.encode))("Hi").tolist() == gpt2.encode("Hi").tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (("raise",), {}),
+        (("plain",), {}),
+        (("recognize",), {}),
+        ((), {"special": "raise"}),
+        ((), {"special": "plain"}),
+        ((), {"special": "recognize"}),
+        ((), {"special": {"<|endoftext|>"}}),
+        (({"<|endoftext|>"},), {}),
+        ((), {"invalid": "punct"}),
+        ((), {"special": "plain", "invalid": "punct"}),
+        ((), {"template": True}),
+        (("plain",), {"template": True, "invalid": "byte-alphabet"}),
+    ],
+)
+def test_the_method_takes_what_the_function_takes(gpt2, given, named):
+    for text in (
+        "",
+        "Hello",
+        b"Hello",
+        "日本 é",
+        "a <|endoftext|>",
+        b"\xff\xfe <|endoftext|>",
+        "\ud800",
+    ):
+        for choices in (given, tuple("".join(list(c)) if isinstance(c, str) else c for c in given)):
+            assert outcome(gpt2.encode, text, *choices, **named) == outcome(
+                _encode, gpt2, text, *choices, **named
+            )
+
+
+def test_the_method_refuses_what_the_function_refuses(gpt2):
+    calls = [
+        ((), {}),
+        ((3,), {}),
+        (("a", "b"), {}),
+        (("a", 7), {}),
+        (("a", "plain", "c"), {}),
+        (("a", "plain"), {"special": "plain"}),
+        (("a",), {"spatial": "plain"}),
+        ((), {"special": "plain"}),
+        (("a",), {"special": None}),
+        (("a",), {"special": {"no such token"}}),
+        (("a",), {"special": "plain", "invalid": "other"}),
+    ]
+    n_refused = 0
+    for given, named in calls:
+        expected = outcome(_encode, gpt2, *given, **named)
+        assert outcome(gpt2.encode, *given, **named) == expected
+        n_refused += isinstance(expected, tuple)
+    assert n_refused == len(calls)
+    with pytest.raises(TypeError, match="doesn't apply"):
+        Tokenizer.encode("no tokenizer", "text")
+    with pytest.raises(SystemError):
+        Tokenizer.__new__(Tokenizer).encode("text")
+
+
+def outcome(call, *given, **named):
+    """Return the ids, or the type and the text of the error."""
+    try:
+        return call(*given, **named).tolist()
+    except Exception as error:
+        return type(error), str(error)
+
+
+def test_a_subclass_may_have_its_own(gpt2):
+    class Counting(Tokenizer):
+        calls = 0
+
+        def encode(self, text, special="raise", **named):
+            self.calls += 1
+            return super().encode(text, special, **named)
+
+    made = Counting(gpt2._spec, gpt2._tables, gpt2._located)
+    for text in texts(20, seed=4):
+        assert made.encode(text, "plain").tolist() == gpt2.encode(text, "plain").tolist()
+    assert made.calls == 20
+
+
+def test_calls_under_other_policies_take_turns(gpt2):
+    """A policy is set up again whenever it is another one; the ids are those of each call."""
+    text = "one <|endoftext|> two"
+    plain, recognized = gpt2.encode(text, "plain").tolist(), gpt2.encode(text, "recognize").tolist()
+    assert plain != recognized
+    for _ in range(20):
+        assert gpt2.encode(text, "plain").tolist() == plain
+        assert gpt2.encode(text, special="recognize").tolist() == recognized
+        with pytest.raises(numbatok.errors.SpecialTokenError):
+            gpt2.encode(text)
+
+
+def test_a_tokenizer_goes_with_its_last_reference(gpt2):
+    other = numbatok.load("gpt2")
+    other.encode("Hello")
+    encode, known = other.encode, weakref.ref(other)
+    del other
+    assert encode("Hello").tolist() == gpt2.encode("Hello").tolist()
+    del encode
+    assert known() is None
