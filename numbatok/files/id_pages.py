@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
 
-PAGE_ENTRIES = 1 << 19  # a page of 1 MB, as other writers make them; a multiple of eight
+PAGE_ENTRIES = 1 << 19  # a page of 1 MB, as other writers make them, or of one row that is longer
+LONGEST_PAGE = 1 << 28  # entries: the size of a page is an int32
 DATA_PAGE, DICTIONARY_PAGE = 0, 2  # PageType
 PLAIN, RLE, RLE_DICTIONARY = 0, 3, 8  # Encoding
 NULL, EMPTY, PRESENT = 0, 1, 2  # definition levels of a nullable list of numbers that are not
@@ -80,46 +81,57 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Levels:
-    """Where rows begin. An entry is an id, or stands for an empty row or a null one."""
+    """Where the rows of a page begin. An entry is an id, or an empty row, or a null one."""
 
     n_entries: int
     continued: NDArray[np.uint8]  # bits, the first in the lowest: does the entry go on with a row
-    missing: NDArray[np.int64]  # entries that are no ids, in order
     definition: NDArray[np.uint8] | None  # levels, four to a byte; None if every entry is an id
 
     @classmethod
-    def of(cls, offsets: NDArray[np.int64], valid: NDArray[np.bool_] | None) -> Levels:
-        """Return the levels of rows; offsets int64[n + 1] from 0 on, valid bool[n] or None."""
+    def of(
+        cls, offsets: NDArray[np.int64], valid: NDArray[np.bool_] | None, goes_on: bool = False
+    ) -> Levels:
+        """Return the levels of rows; the first one may go on from the page before.
+
+        Args:
+            offsets: int64[n + 1], from 0 on.
+            valid: bool[n], which rows are not null; None if all are.
+            goes_on: whether the first one does.
+        """
         lengths = np.diff(offsets)
         lacking = lengths == 0
         if not lacking.any():
             n_entries = int(offsets[-1])
-            return cls(n_entries, _continued(offsets[:-1], n_entries), offsets[:0], None)
+            return cls(n_entries, _continued(offsets[int(goes_on) : -1], n_entries), None)
         ends = np.cumsum(np.maximum(lengths, 1))
         n_entries, starts = int(ends[-1]), ends - np.maximum(lengths, 1)
         levels = np.full((n_entries + 7) // 8 * 8, PRESENT, np.uint8)
         levels[starts[lacking]] = EMPTY if valid is None else np.where(valid[lacking], EMPTY, NULL)
-        four = levels.reshape(-1, 4)
-        packed = np.bitwise_or.reduce(four << np.array([0, 2, 4, 6], np.uint8), axis=1)
-        return cls(n_entries, _continued(starts, n_entries), starts[lacking], packed)
+        four = levels.reshape(-1, 8 // LEVEL_BITS) << np.array([0, 2, 4, 6], np.uint8)
+        return cls(n_entries, _continued(starts, n_entries), np.bitwise_or.reduce(four, axis=1))
 
-    def ids_before(self, entry: int) -> int:
-        """Return how many ids stand before an entry."""
-        return entry - int(np.searchsorted(self.missing, entry))
-
-    def page(self, first: int, last: int) -> Iterator[bytes]:
-        """Yield the levels of some entries as they stand in a page; `first` fills whole bytes."""
-        groups = (last - first + 7) // 8
-        repetition = _run(groups, self.continued[first // 8 : first // 8 + groups])
-        yield from _with_length(repetition)
+    def parts(self) -> list[bytes]:
+        """Return the levels as they stand in a page."""
+        groups = (self.n_entries + 7) // 8
         if self.definition is None:
-            yield from _with_length([varint((last - first) << 1), bytes([PRESENT])])
+            definition = [varint(self.n_entries << 1), bytes([PRESENT])]
         else:
-            per_byte = 8 // LEVEL_BITS
-            start = first // per_byte
-            yield from _with_length(
-                _run(groups, self.definition[start : start + groups * LEVEL_BITS])
-            )
+            definition = _run(groups, self.definition)
+        return [*_with_length(_run(groups, self.continued)), *_with_length(definition)]
+
+
+def _rows_of_pages(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield the first row of each page, and the one after its last.
+
+    Rows are whole: fastparquet fails at one that spans three pages.
+    """
+    ends = np.cumsum(np.maximum(np.diff(offsets), 1))
+    row, done = 0, 0
+    while row < len(ends):
+        last = int(np.searchsorted(ends, done + PAGE_ENTRIES, side="right"))
+        last = max(last, row + 1)
+        yield row, last
+        row, done = last, int(ends[last - 1])
 
 
 def _continued(starts: NDArray[np.int64], n_entries: int) -> NDArray[np.uint8]:
@@ -167,26 +179,41 @@ class IdPages:
 
         Errors: OSError.
         """
-        levels = Levels.of(offsets, valid)
         packs = ids.size * self._width // 8 + 4 * self._vocab_size < 4 * ids.size
-        pages, start = self._data_pages(levels, ids, packs), file.tell()
-        chunk = Chunk(levels.n_entries, None, start)
+        n_entries = int(np.maximum(np.diff(offsets), 1).sum())
+        pages, start = self._data_pages(ids, offsets, valid, packs), file.tell()
+        chunk = Chunk(n_entries, None, start)
         if packs:
             pages = chain([self._dictionary], pages)
-            chunk = Chunk(levels.n_entries, start, start + self._dictionary.n_bytes)
+            chunk = Chunk(n_entries, start, start + self._dictionary.n_bytes)
         for page in pages:
             file.write(page.head)
             file.write(page.data)
             chunk = chunk.and_page(page)
         return chunk
 
-    def _data_pages(self, levels: Levels, ids: Ids, packs: bool) -> Iterator[Page]:
-        for first in range(0, levels.n_entries, PAGE_ENTRIES):
-            last = min(first + PAGE_ENTRIES, levels.n_entries)
-            here = ids[levels.ids_before(first) : levels.ids_before(last)]
-            numbers = self._packed(here) if packs else [here.astype("<u4").data]
-            header = {1: last - first, 2: RLE_DICTIONARY if packs else PLAIN, 3: RLE, 4: RLE}
-            yield self._page(DATA_PAGE, 5, header, b"".join([*levels.page(first, last), *numbers]))
+    def _data_pages(
+        self,
+        ids: Ids,
+        offsets: NDArray[np.int64],
+        valid: NDArray[np.bool_] | None,
+        packs: bool,
+    ) -> Iterator[Page]:
+        for row, last in _rows_of_pages(offsets):
+            here = ids[offsets[row] : offsets[last]]
+            levels = Levels.of(
+                offsets[row : last + 1] - offsets[row], None if valid is None else valid[row:last]
+            )
+            for start in range(0, max(here.size, 1), LONGEST_PAGE):
+                part = here[start : start + LONGEST_PAGE]
+                if part.size < here.size:  # of one row
+                    levels = Levels.of(np.array([0, part.size]), None, goes_on=start > 0)
+                yield self._data_page(levels, part, packs)
+
+    def _data_page(self, levels: Levels, ids: Ids, packs: bool) -> Page:
+        numbers = self._packed(ids) if packs else [ids.astype("<u4").data]
+        header = {1: levels.n_entries, 2: RLE_DICTIONARY if packs else PLAIN, 3: RLE, 4: RLE}
+        return self._page(DATA_PAGE, 5, header, b"".join([*levels.parts(), *numbers]))
 
     def _packed(self, ids: Ids) -> list[Any]:
         """Return positions in the dictionary, which are the ids themselves, as one run."""

@@ -120,10 +120,10 @@ def test_a_wrong_bit_is_seen(tmp_path, monkeypatch):
     assert write(tmp_path / "a.parquet", [rows], 50)[1]["ids"].to_pylist() == rows
     whole = Levels.of
 
-    def late(offsets, valid):
+    def late(offsets, *given):
         shifted = offsets.copy()
         shifted[100] += 1
-        return whole(shifted, valid)
+        return whole(shifted, *given)
 
     monkeypatch.setattr(id_pages.Levels, "of", late)
     assert write(tmp_path / "b.parquet", [rows], 50)[1]["ids"].to_pylist() != rows
@@ -149,15 +149,40 @@ def test_what_follows_the_footer_is_the_file(tmp_path):
         table_writers.with_chunks(footer[-8 - size :], [])
 
 
-def test_ids_before_an_entry():
+def test_levels():
     offsets = np.array([0, 3, 3, 5, 5])
     valid = np.array([True, False, True, True])
     levels = Levels.of(offsets, valid)
     assert levels.n_entries == 7
-    assert [levels.ids_before(k) for k in range(8)] == [0, 1, 2, 3, 3, 4, 5, 5]
     assert np.unpackbits(levels.continued, bitorder="little")[:7].tolist() == [0, 1, 1, 0, 0, 1, 0]
     twos = levels.definition[:, None] >> np.array([0, 2, 4, 6]) & 3
     assert twos.reshape(-1)[:7].tolist() == [2, 2, 2, 0, 2, 2, 1]
+    assert Levels.of(np.array([0, 3]), None).continued[0] & 7 == 0b110
+    assert Levels.of(np.array([0, 3]), None, goes_on=True).continued[0] & 7 == 0b111
+
+
+@pytest.mark.parametrize("vocab_size", [300, 128_256])
+def test_a_row_that_is_longer_than_a_page_may_be(tmp_path, monkeypatch, vocab_size):
+    monkeypatch.setattr(id_pages, "PAGE_ENTRIES", 1000)
+    rng = np.random.default_rng(5)
+    sizes = [3, 1000, 1001, 999, 1, 700_000, 0, 4000, 2]
+    rows = [rng.integers(0, vocab_size, size).tolist() for size in sizes]
+    rows[6] = None
+    assert write(tmp_path / "a.parquet", [rows], vocab_size)[1]["ids"].to_pylist() == rows
+    monkeypatch.setattr(id_pages, "LONGEST_PAGE", 1504)
+    assert write(tmp_path / "b.parquet", [rows], vocab_size)[1]["ids"].to_pylist() == rows
+    assert (tmp_path / "a.parquet").stat().st_size < (tmp_path / "b.parquet").stat().st_size
+
+
+def test_a_page_has_whole_rows():
+    offsets = np.array([0, 5, 5, 20, 21, 22, 60])
+    pages = list(id_pages._rows_of_pages(offsets))
+    assert pages == [(0, 6)]
+    id_pages.PAGE_ENTRIES, before = 8, id_pages.PAGE_ENTRIES
+    try:
+        assert list(id_pages._rows_of_pages(offsets)) == [(0, 2), (2, 3), (3, 5), (5, 6)]
+    finally:
+        id_pages.PAGE_ENTRIES = before
 
 
 def test_pages_go_through_the_stream_they_are_given():
