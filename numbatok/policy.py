@@ -145,14 +145,17 @@ def special_token_error(
     row: int | None,
     rows: tuple[int, int] | None = None,
     source: str = "",
+    are_all: bool = True,
 ) -> SpecialTokenError:
     """Return the error of a text that contains a special token which the call refuses.
 
     rows     how many rows contain it, of how many that were looked at
     source   where the rows are from
+    are_all  whether all rows were looked at
     """
     place = "the text" if row is None else f"row {row}{f' of {source}' if source else ''}"
-    also = f" {rows[0]:,} of {rows[1]:,} rows contain it." if rows else ""
+    first = "" if are_all else "the first "
+    also = f" {rows[0]:,} of {first}{rows[1]:,} rows contain it." if rows else ""
     return SpecialTokenError(
         f"{place} contains the special token {token.content!r} at byte {refusal.position}.{also} "
         f"If it may act as one, pass special='recognize' or special={{{token.content!r}}}; "

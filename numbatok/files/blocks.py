@@ -53,6 +53,11 @@ class Block:
     continues: bool = False  # the last row goes on in the next block
 
     @property
+    def n_bytes(self) -> int:
+        """How many bytes the block holds, of text and of what is kept."""
+        return self.text.size + (0 if self.kept is None else int(self.kept.nbytes))
+
+    @property
     def opens(self) -> bool:
         """Whether the first row began in an earlier block."""
         return self.start.row_bytes > 0
@@ -71,13 +76,14 @@ def merged(blocks: Iterable[Block]) -> Iterator[Block]:
     waiting: list[Block] = []
     n_bytes = n_rows = 0
     for block in blocks:
-        full = n_bytes + block.text.size > BLOCK_BYTES or n_rows + len(block.ends) > BLOCK_ROWS
-        alone = block.text.size > BLOCK_BYTES // 4  # not worth a copy
+        size = block.n_bytes
+        full = n_bytes + size > BLOCK_BYTES or n_rows + len(block.ends) > BLOCK_ROWS
+        alone = size > BLOCK_BYTES // 4  # not worth a copy
         if waiting and (full or alone or block.opens):
             yield _joined(waiting)
             waiting, n_bytes, n_rows = [], 0, 0
         waiting.append(block)
-        n_bytes, n_rows = n_bytes + block.text.size, n_rows + len(block.ends)
+        n_bytes, n_rows = n_bytes + size, n_rows + len(block.ends)
         if alone or block.continues:
             yield _joined(waiting)
             waiting, n_bytes, n_rows = [], 0, 0

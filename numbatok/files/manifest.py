@@ -54,6 +54,7 @@ class Record:
     shards: list[dict[str, Any]] = field(default_factory=list)
     resume: Resume = field(default_factory=Resume)
     totals: dict[str, Any] | None = None  # of a finished run
+    replaced: Record | None = None  # of an output that is in the way, and goes
 
     def as_json(self) -> dict[str, Any]:
         """Return the content of the file."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from numbatok.errors import InvalidSource
 from numbatok.files import blocks
 from numbatok.files.blocks import Block, Position
+from numbatok.files.kept import column_number, row_bytes, written_schema
 from numbatok.files.rows import block_of_column
 from numbatok.files.sources import Source
 from numbatok.policy import Invalid
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 8192  # fewer if rows are long; more gained nothing
+FIRST_ROWS = 32  # by which it is seen how long they are
+MOST_RAISED = (
+    8  # times, in a file of long rows here and short ones there: a row group is begun anew
+)
 PAGE_BUFFER = 1 << 20  # column chunks are read page by page: a row group may be larger than memory
 
 
@@ -52,11 +57,31 @@ class ParquetReader:
     ) -> Block:
         import pyarrow as pa
 
-        kept = pa.Table.from_batches([batch]).select(list(self.keep)) if self.keep else None
+        kept = None
+        if self.kept is not None:
+            kept = pa.Table.from_batches([batch]).select(list(self.keep)).cast(self.kept)
         column = batch.column(self.column)
         return block_of_column(column, kept, start, self.invalid, source.path, read_bytes)
 
     def _batches(self, file: Any, first_row: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows from one on, in batches of about half a block.
+
+        What the metadata say of sizes is not what rows take: a dictionary has equal ones once.
+        """
+        row, n_rows, n_raised = first_row, FIRST_ROWS, 0
+        while True:
+            for batch in self._batches_of(n_rows, file, row):
+                yield batch
+                row += len(batch)
+                fitting = _fitting_rows(batch)
+                is_low = fitting > 4 * n_rows and n_raised < MOST_RAISED
+                if is_low or 2 * fitting < n_rows:
+                    n_rows, n_raised = fitting, n_raised + is_low
+                    break
+            else:
+                return
+
+    def _batches_of(self, n_rows: int, file: Any, first_row: int) -> Iterator[pa.RecordBatch]:
         """Yield the rows from one on, without reading the row groups before it."""
         names = list(dict.fromkeys([self.column, *self.keep]))
         groups, skip = range(file.num_row_groups), first_row
@@ -65,24 +90,26 @@ class ParquetReader:
             groups = groups[1:]
         if not groups:
             return
-        rows = _batch_rows(file, self.column)
         options = {"row_groups": list(groups), "columns": names, "use_threads": len(names) > 1}
-        for batch in file.iter_batches(rows, **options):  # handing one column over took 0.25 s/GB
+        for batch in file.iter_batches(n_rows, **options):  # threads took 0.25 s/GB for one column
             if skip < len(batch):
                 yield batch.slice(skip)
             skip = max(skip - len(batch), 0)
 
+    def check(self, source: Source) -> None:
+        """Errors: InvalidSource for a file that cannot be opened or lacks a column."""
+        with open_parquet(source) as file:
+            self._check_columns(file, source)
+
     def _check_columns(self, file: Any, source: Source) -> None:
-        schema, names = file.schema_arrow, file.schema_arrow.names
+        schema = file.schema_arrow
         for name in (self.column, *self.keep):
-            if name not in names:
-                raise InvalidSource(
-                    f"{source.path} has no column {name!r}; there is {', '.join(map(repr, names))}"
-                )
+            column_number(schema, name, source.path)
         for field in self.kept or []:
-            if schema.field(field.name).type != field.type:
+            kind = written_schema(schema, [field.name]).field(0).type
+            if kind != field.type:
                 raise InvalidSource(
-                    f"{source.path} has {schema.field(field.name).type} in column {field.name!r}, "
+                    f"{source.path} has {kind} in column {field.name!r}, "
                     f"the files before it {field.type}; leave it out of keep, or cast it"
                 )
 
@@ -100,17 +127,11 @@ def open_parquet(source: Source) -> Any:
         raise _damaged(source, error) from error
 
 
-def _batch_rows(file: Any, column: str) -> int:
-    """Return how many rows have about half a block of text, as the metadata has it."""
-    metadata = file.metadata
-    at = file.schema_arrow.names.index(column)
-    sizes = 0
-    for group in range(metadata.num_row_groups):
-        for number in range(metadata.num_columns):
-            chunk = metadata.row_group(group).column(number)
-            if chunk.path_in_schema.split(".")[0] == file.schema_arrow.names[at]:
-                sizes += chunk.total_uncompressed_size
-    mean = sizes / max(metadata.num_rows, 1)
+def _fitting_rows(batch: pa.RecordBatch) -> int:
+    """Return how many rows like these have about half a block."""
+    import pyarrow as pa
+
+    mean = row_bytes(pa.Table.from_batches([batch])).mean()
     return max(1, min(BATCH_ROWS, int(blocks.BLOCK_BYTES / 2 / max(mean, 1))))
 
 
@@ -118,5 +139,5 @@ def _damaged(source: Source, error: Exception) -> Exception:
     if getattr(error, "errno", None) is not None:
         return error
     text = str(error)
-    advice = "the file is encrypted; decrypt it first" if "ncrypt" in text else "write it again"
+    advice = "the file is encrypted; decrypt it first" if "crypt" in text else "write it again"
     return InvalidSource(f"{source.path} cannot be read as Parquet: {text}; {advice}")

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -35,8 +37,17 @@ if TYPE_CHECKING:
 READER_SECONDS = 2.0
 QUEUED = 4  # blocks that wait between two threads: with one Parquet to Parquet took 9.8 s, not 8.9
 LARGE_BLOCK = 1 << 24  # bytes, from which on all cores work on one block: a giant row
+COUNTING_SECONDS = 2.0
 SPARE_IDS = 4  # that kernels may write after the last one
 Item = TypeVar("Item")
+
+
+class Refused(Exception):
+    """A special token in a block, on its way to an error that tells how many rows have one."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
 
 
 class Stopped(Exception):
@@ -115,7 +126,7 @@ class Pipeline:
 
     def run(
         self,
-        sink: Sink,
+        open_sink: Callable[[], Sink],
         start: Position,
         totals: Totals,
         on_block: Callable[[Encoded], None],
@@ -123,14 +134,15 @@ class Pipeline:
     ) -> Totals:
         """Encode everything from a position on; return what all rows amount to.
 
+        The sink is opened when there is something to write, or nothing at all.
         Errors: of reading and of writing, and SpecialTokenError.
         """
         blocks: Channel[Block] = Channel()
         encoded: Channel[tuple[Encoded, Totals]] = Channel()
         reader = start_thread("read", blocks, lambda: _put_all(self._blocks(start), blocks))
-        writer = start_thread("write", encoded, lambda: _write_all(encoded, sink, output))
+        writer = start_thread("write", encoded, lambda: _write_all(encoded, open_sink, output))
         try:
-            for result in self._encoded(blocks):
+            for result in self._encoded(blocks, totals.rows):
                 encoded.put((result, totals))
                 totals += result.totals()
                 on_block(result)
@@ -147,26 +159,29 @@ class Pipeline:
             raise encoded.error
         return totals
 
-    def _encoded(self, blocks: Iterable[Block]) -> Iterator[Encoded]:
+    def _encoded(self, blocks: Iterable[Block], n_rows: int) -> Iterator[Encoded]:
         """Yield the blocks' ids in order; each core has a block of its own.
 
         All cores on one small block wait for each other, and for whoever reads and writes: that
-        took 6.2 s of CPU time for 1 GB instead of 4.0.
+        took 6.2 s of CPU time for 1 GB instead of 4.0. `n_rows` came before.
         """
-        n = parallel.n_threads() if parallel.is_allowed() else 1
-        waiting: deque[Future[Encoded]] = deque()
+        n, blocks = parallel.n_threads() if parallel.is_allowed() else 1, iter(blocks)
+        waiting: deque[tuple[Block, Future[Encoded]]] = deque()
         with ThreadPoolExecutor(n, "numbatok-encode") as pool:
             try:
                 for block in blocks:
-                    is_large = block.text.size > LARGE_BLOCK
-                    while waiting and (is_large or len(waiting) > n):
-                        yield waiting.popleft().result()
-                    if is_large:
-                        yield self._encode(block, alone=False)
-                    else:
-                        waiting.append(pool.submit(self._encode, block, alone=True))
+                    alone = block.text.size <= LARGE_BLOCK
+                    while waiting and (len(waiting) > n or not alone):
+                        yield waiting[0][1].result()
+                        n_rows += len(waiting.popleft()[0].ends)
+                    submit = pool.submit if alone else _done
+                    waiting.append((block, submit(self._encode, block, alone)))
                 while waiting:
-                    yield waiting.popleft().result()
+                    yield waiting[0][1].result()
+                    n_rows += len(waiting.popleft()[0].ends)
+            except Refused as refused:
+                later = chain((block for block, _ in waiting), blocks)
+                raise self._refused(refused.refusal, later, n_rows) from None
             finally:
                 pool.shutdown(cancel_futures=True)
 
@@ -194,27 +209,51 @@ class Pipeline:
             alone=alone,
         )
         if job.refusal is not None:
-            raise self._refused(block, job.refusal)
+            raise Refused(job.refusal)
         assert job.ids is not None
         settle(room, 4 * job.n_ids)
         encoded = Encoded(block, job.ids[: job.n_ids], job.offsets)
         if self._settings.template:
-            return encoded.surrounded(*tokenizer._vocabulary.template_ids())
-        return encoded
+            encoded = encoded.surrounded(*tokenizer._vocabulary.template_ids())
+        return encoded.with_eos(self._settings)
 
-    def _refused(self, block: Block, refusal: Refusal) -> Exception:
-        import pyarrow as pa
+    def _refused(self, refusal: Refusal, blocks: Iterator[Block], n_before: int) -> Exception:
+        """Return the error of the first block, which tells how many rows it is about.
 
+        Those before it are not. Those behind it are looked at for COUNTING_SECONDS.
+        """
         token = self._tokenizer._spec.added_tokens[refusal.token]
+        block, until = next(blocks), time.monotonic() + COUNTING_SECONDS
         source, row = block.place(refusal.document)
         if refusal.document == 0:
             refusal = refusal.moved(0, block.start.row_bytes)
-        offsets = np.concatenate([np.zeros(1, np.int64), block.ends])
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block.text)]
-        column = pa.Array.from_buffers(pa.large_binary(), len(block.ends), buffers)
-        n_rows = int(rows_with(column, token.content).sum())
+        n_with, n_rows, are_all = _rows_with(block, token.content), n_before + len(block.ends), True
+        for later in blocks:
+            if time.monotonic() > until:
+                are_all = False
+                break
+            n_with, n_rows = n_with + _rows_with(later, token.content), n_rows + len(later.ends)
         path = self._sources[source].path
-        return special_token_error(refusal, token, row, (n_rows, len(block.ends)), path)
+        return special_token_error(refusal, token, row, (n_with, n_rows), path, are_all)
+
+
+def _done(encode: Callable[[Block, bool], Encoded], block: Block, alone: bool) -> Future[Encoded]:
+    """Encode in this thread, which Ctrl-C can stop."""
+    future: Future[Encoded] = Future()
+    try:
+        future.set_result(encode(block, alone))
+    except Refused as refused:
+        future.set_exception(refused)
+    return future
+
+
+def _rows_with(block: Block, content: str) -> int:
+    import pyarrow as pa
+
+    offsets = np.concatenate([np.zeros(1, np.int64), block.ends])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(block.text)]
+    column = pa.Array.from_buffers(pa.large_binary(), len(block.ends), buffers)
+    return int(rows_with(column, content).sum())
 
 
 def _put_all(blocks: Iterable[Block], channel: Channel[Block]) -> None:
@@ -223,9 +262,13 @@ def _put_all(blocks: Iterable[Block], channel: Channel[Block]) -> None:
     channel.put(None)
 
 
-def _write_all(channel: Channel[tuple[Encoded, Totals]], sink: Sink, output: Path) -> None:
+def _write_all(
+    channel: Channel[tuple[Encoded, Totals]], open_sink: Callable[[], Sink], output: Path
+) -> None:
+    sink: Sink | None = None
     with writing(output):
         for encoded, before in channel:
+            sink = sink or open_sink()
             sink.take(encoded, before)
         if channel.is_complete:
-            sink.close()
+            (sink or open_sink()).close()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from numbatok.cuts import IN_ALL, can_cut, cut_kinds
-from numbatok.errors import InvalidSource, InvalidValue
+from numbatok.errors import InvalidValue
 from numbatok.files.json_lines import JsonLinesReader, schema_of
+from numbatok.files.kept import column_number, written_schema
 from numbatok.files.parquet import ParquetReader, open_parquet
 from numbatok.files.settings import Settings
 from numbatok.files.sources import STANDARD_INPUT, Source
@@ -23,8 +24,6 @@ def kept_schema(settings: Settings, sources: list[Source]) -> pa.Schema | None:
 
     Errors: InvalidSource if it lacks one, InvalidValue if a kind of file has no columns.
     """
-    import pyarrow as pa
-
     if not settings.keep:
         return None
     kinds = {source.kind for source in sources}
@@ -38,13 +37,11 @@ def kept_schema(settings: Settings, sources: list[Source]) -> pa.Schema | None:
     if first.kind == "parquet":
         with open_parquet(first) as file:
             schema = file.schema_arrow
-        missing = [name for name in settings.keep if name not in schema.names]
-        if missing:
-            known = ", ".join(map(repr, schema.names))
-            raise InvalidSource(f"{first.path} has no column {missing[0]!r}; there is {known}")
+        for name in settings.keep:
+            column_number(schema, name, first.path)
     else:
         schema = schema_of(first, settings.column, settings.keep)
-    return pa.schema([schema.field(name) for name in settings.keep])
+    return written_schema(schema, settings.keep)
 
 
 def make_readers(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 GROUP_ROWS = 1 << 20
+GROUP_KEPT_BYTES = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Rows:
     offsets: NDArray[np.int64]
     valid: NDArray[np.bool_] | None
     kept: pa.Table | None
+    kept_ends: NDArray[np.int64] | None  # [n + 1] bytes of what is kept before each row
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -35,7 +37,18 @@ class Rows:
             self.offsets[first : last + 1],
             None if self.valid is None else self.valid[first:last],
             None if self.kept is None else self.kept.slice(first, last - first),
+            None if self.kept_ends is None else self.kept_ends[first : last + 1],
         )
+
+    def end_of_group(self, first: int, n_ids: int, n_kept_bytes: int) -> int:
+        """Return behind which row from `first` on there are so many ids or kept bytes.
+
+        One past the last row + 1 if there are not.
+        """
+        ends = [int(np.searchsorted(self.offsets, self.offsets[first] + n_ids))]
+        if self.kept_ends is not None:
+            ends.append(int(np.searchsorted(self.kept_ends, self.kept_ends[first] + n_kept_bytes)))
+        return max(min(ends), first + 1)
 
     @property
     def own_ids(self) -> U32:
@@ -52,7 +65,7 @@ class RowGroup:
 
     def clear(self) -> None:
         """Forget all rows; the memory of their ids stays."""
-        self.n_ids = self.n_rows = 0
+        self.n_ids = self.n_rows = self.n_kept_bytes = 0
         self._lengths: list[NDArray[np.int64]] = []
         self._valid: list[NDArray[np.bool_]] = []
         self._has_nulls = False
@@ -72,6 +85,8 @@ class RowGroup:
         self._valid.append(np.ones(len(rows), bool) if rows.valid is None else rows.valid)
         self._has_nulls |= rows.valid is not None
         self.kept.append(rows.kept)
+        if rows.kept_ends is not None:
+            self.n_kept_bytes += int(rows.kept_ends[-1] - rows.kept_ends[0])
 
     @property
     def ids(self) -> NDArray[Any]:

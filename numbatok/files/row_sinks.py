@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from numbatok.files.encoded import Encoded
+from numbatok.files.kept import joined, row_bytes
 from numbatok.files.manifest import Resume, Totals
-from numbatok.files.row_groups import GROUP_ROWS, RowGroup, Rows
+from numbatok.files.row_groups import GROUP_KEPT_BYTES, GROUP_ROWS, RowGroup, Rows
 from numbatok.files.settings import Settings
 from numbatok.files.shards import Shards
 from numbatok.files.sinks import NO_LIMIT
@@ -22,9 +23,6 @@ from numbatok.files.table_writers import (
 )
 from numbatok.files.writers import MegatronWriter
 from numbatok.tables import U32
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class RowSink:
@@ -50,13 +48,11 @@ class RowSink:
         at = min(self._skip, len(rows))
         self._skip -= at
         while at < len(rows):
-            needed = min(GROUP_IDS, self._limit - self._counts["ids"]) - self._group.n_ids
-            last = int(np.searchsorted(rows.offsets, rows.offsets[at] + needed))
-            last = min(max(last, at + 1), at + GROUP_ROWS - self._group.n_rows)
-            is_group = last <= len(rows) and (
-                rows.offsets[last] - rows.offsets[at] >= needed
-                or last - at + self._group.n_rows >= GROUP_ROWS
-            )
+            n_ids = min(GROUP_IDS, self._limit - self._counts["ids"]) - self._group.n_ids
+            n_kept_bytes = GROUP_KEPT_BYTES - self._group.n_kept_bytes
+            last = rows.end_of_group(at, n_ids, n_kept_bytes)
+            last = min(last, at + GROUP_ROWS - self._group.n_rows)
+            is_group = last <= len(rows)
             last = min(last, len(rows))
             self._group.add(rows.cut(at, last))
             at = last
@@ -67,7 +63,6 @@ class RowSink:
 
     def _whole_rows(self, encoded: Encoded) -> Rows:
         """Return the rows that end in the block, the first one with what came before of it."""
-        encoded = encoded.with_eos(self._settings)
         block, ids, offsets, n = encoded.block, encoded.ids, encoded.offsets, encoded.n_ended
         if self._open_ids and n:
             n_before = sum(part.size for part in self._open_ids)
@@ -77,7 +72,10 @@ class RowSink:
         if block.continues:
             self._open_ids.append(ids[offsets[n] :].copy())
         valid = None if block.valid is None else block.valid[:n]
-        return Rows(ids, offsets[: n + 1], valid, block.kept)
+        kept_ends = None
+        if block.kept is not None:
+            kept_ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(row_bytes(block.kept))])
+        return Rows(ids, offsets[: n + 1], valid, block.kept, kept_ends)
 
     def _write_group(self) -> None:
         self._counts["rows"] += self._group.n_rows
@@ -124,15 +122,8 @@ class TableSink(RowSink):
         return open_table(self._paths[0], self._settings, self._contents)
 
     def _write(self, group: RowGroup) -> None:
-        kept = [] if self._contents.kept is None else self._kept_columns(group)
+        kept = [] if self._contents.kept is None else joined(group.kept)
         self._writer.write_rows(group.ids, group.offsets, group.valid, kept)
-
-    def _kept_columns(self, group: RowGroup) -> list[pa.Array]:
-        import pyarrow as pa
-
-        # chunks of one table would make pages, and so bytes, depend on the blocks
-        table = pa.concat_tables(group.kept).combine_chunks()
-        return [column.chunk(0) for column in table.cast(self._contents.kept).columns]
 
 
 class MegatronSink(RowSink):

@@ -59,6 +59,7 @@ class Run:
     def run(self, *, resume: bool, overwrite: bool, progress: Choice) -> Summary:
         """Do what is left to do. Errors: see `numbatok.files.encode_files`."""
         began = time.perf_counter()
+        self.target.check_inputs(source.path for source in self.sources)
         with writing(self.target.path):
             record = open_record(self.target, self._request(), resume=resume, overwrite=overwrite)
         if record.totals is None:
@@ -77,20 +78,25 @@ class Run:
     def _encode(self, record: Record, report: Report) -> None:
         kept = kept_schema(self.settings, self.sources)
         readers = make_readers(self.tokenizer, self.settings, self.sources, kept)
-        resume = record.resume
-        with writing(self.target.path):
-            shards = Shards(self.target, record)
+        resume, opened = record.resume, _Opened()
+
+        def open_sink() -> Sink:
+            opened.shards = Shards(self.target, record)
+            opened.sink = self._sink(opened.shards, resume.skip, kept)
+            return opened.sink
+
         try:
-            sink = self._sink(shards, resume.skip, kept)
             pipeline = Pipeline(self.tokenizer, self.settings, self.sources, readers)
             reporter = _Counter(self.sources, resume.totals, report)
             totals = pipeline.run(
-                sink, resume.position, resume.totals, reporter.on_block, self.target.path
+                open_sink, resume.position, resume.totals, reporter.on_block, self.target.path
             )
+            assert opened.shards is not None and opened.sink is not None
             with writing(self.target.path):
-                shards.complete(asdict(totals) | {"dropped_ids": sink.dropped_ids})
+                opened.shards.complete(asdict(totals) | {"dropped_ids": opened.sink.dropped_ids})
         except BaseException:
-            shards.abandon()
+            if opened.shards is not None:
+                opened.shards.abandon()
             raise
 
     def _sink(self, shards: Shards, skip: int, kept: Any) -> Sink:
@@ -111,6 +117,14 @@ class Run:
             seconds=seconds,
             **record.totals,
         )
+
+
+@dataclass
+class _Opened:
+    """What there is once the first block is encoded: until then nothing is written or removed."""
+
+    shards: Shards | None = None
+    sink: Sink | None = None
 
 
 class _Counter:

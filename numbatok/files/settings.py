@@ -136,6 +136,9 @@ def _check(settings: Settings) -> None:
         )
     if settings.keep and not settings.by_row:
         raise InvalidValue("keep is for rows in parquet or arrow; other outputs hold ids only")
+    twice = [name for name in settings.keep if settings.keep.count(name) > 1]
+    if twice:
+        raise InvalidValue(f"keep has {twice[0]!r} more than once; name each column once")
     if settings.ids_column in settings.keep:
         raise InvalidValue(
             f"keep has {settings.ids_column!r}, the name of the column of ids; pass another "

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,8 @@ from numbatok.files.manifest import Record, Resume, difference, read_record, wri
 from numbatok.files.settings import SUFFIXES, Settings
 
 TEMPORARY = ".tmp"
+RECORD_PAUSE = 20  # times as long as it takes to write: that grows with the number of shards
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,16 @@ class Target:
         """The folder that all files are in."""
         return self.path.parent if self.single else self.path
 
+    def check_inputs(self, paths: Iterable[str]) -> None:
+        """Errors: InvalidValue if a file to be read is one that may be written."""
+        folder = os.path.realpath(self.folder)
+        names = {*self.names(0), self.manifest(complete=True).name}
+        for path in paths:
+            inside, name = os.path.split(os.path.realpath(path))
+            is_shard = not self.single and name.startswith("shard-")
+            if inside == folder and (is_shard or name in names):
+                raise InvalidValue(f"{path} is an input and an output; choose another output")
+
     def names(self, number: int) -> list[str]:
         """Return the names of the files of a shard."""
         stem = self.path.stem if self.single else f"shard-{number:05d}"
@@ -70,9 +84,11 @@ class Shards:
     def __init__(self, target: Target, record: Record) -> None:
         self._target, self._record = target, record
         self._number = len(record.shards)
+        if record.replaced is not None:
+            _remove(target, record.replaced)
         target.folder.mkdir(parents=True, exist_ok=True)
-        # so that whatever a killed run leaves is known to be ours
-        write_record(target.manifest(complete=False), record)
+        self._recorded_at = self._record_seconds = 0.0
+        self._write_record()  # so that whatever a killed run leaves is known to be ours
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="numbatok-shards")
         self._finishing: list[Future[None]] = []
         self._checksums: dict[Path, Checksum] = {}  # of the shard that is being written
@@ -117,6 +133,13 @@ class Shards:
             path.replace(final)
         self._record.shards.append({"files": files, **counts})
         self._record.resume = resume
+        began = time.monotonic()
+        if began - self._recorded_at >= RECORD_PAUSE * self._record_seconds:
+            self._write_record()
+            self._recorded_at = time.monotonic()
+            self._record_seconds = self._recorded_at - began
+
+    def _write_record(self) -> None:
         write_record(self._target.manifest(complete=False), self._record)
 
     def _raise_errors(self) -> None:
@@ -133,15 +156,18 @@ class Shards:
         self._target.manifest(complete=False).unlink(missing_ok=True)
 
     def abandon(self) -> None:
-        """Finish what is whole and remove the temporary files of what is not."""
+        """Finish what is whole and remove the temporary files of what is not. Errors: OSError."""
         self._pool.shutdown(wait=True)
-        remove_temporary(self._target, self._number)
+        self._write_record()
+        remove_temporary(self._target)
 
 
 def open_record(
     target: Target, request: dict[str, Any], *, resume: bool, overwrite: bool
 ) -> Record:
     """Return the record to go on with: an empty one, or that of the run to resume.
+
+    An output to be replaced stays as it is until there are shards.
 
     Errors: OutputError for an output that exists and may be neither replaced nor continued.
     """
@@ -158,7 +184,7 @@ def open_record(
                 "with, or pass overwrite=True to start anew"
             )
         _check_shards(target, found)
-        remove_temporary(target, len(found.shards) + 1)
+        remove_temporary(target)
         if complete is not None:  # the run was ended before it could remove this
             target.manifest(complete=False).unlink(missing_ok=True)
         return found
@@ -168,8 +194,7 @@ def open_record(
             f"{target.path} is {state} of {len(found.shards)} shards; pass resume=True to go on, "
             "or overwrite=True to start anew"
         )
-    _remove(target, found)
-    return Record(request)
+    return Record(request, replaced=found)
 
 
 def _refuse_foreign(target: Target, overwrite: bool) -> None:
@@ -216,16 +241,24 @@ def _remove(target: Target, record: Record) -> None:
     for shard in record.shards:
         for file in shard["files"]:
             (target.folder / file["name"]).unlink(missing_ok=True)
-    remove_temporary(target, len(record.shards) + 1)
+    number = len(record.shards)  # there may be some that were finished and not recorded
+    while not target.single and (target.folder / target.names(number)[0]).exists():
+        for name in target.names(number):
+            (target.folder / name).unlink(missing_ok=True)
+        number += 1
+    remove_temporary(target)
     for complete in (True, False):
         target.manifest(complete).unlink(missing_ok=True)
 
 
-def remove_temporary(target: Target, n_shards: int) -> None:
-    """Remove the temporary files of the first shards."""
-    for number in range(n_shards):
-        for name in target.names(number):
-            (target.folder / (name + TEMPORARY)).unlink(missing_ok=True)
+def remove_temporary(target: Target) -> None:
+    """Remove the temporary files of shards."""
+    if target.single:
+        paths = [target.folder / (name + TEMPORARY) for name in target.names(0)]
+    else:  # several may have waited to be finished
+        paths = list(target.folder.glob(f"shard-*{TEMPORARY}"))
+    for path in paths:
+        path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -236,7 +269,8 @@ def writing(output: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno is None:
             raise
+        way = "make room" if error.errno in NO_ROOM else "check the folder"
         raise OutputError(
             f"writing {output} failed: {os.strerror(error.errno)}. Finished shards are intact; "
-            "make room and pass resume=True to go on"
+            f"{way} and pass resume=True to go on"
         ) from error

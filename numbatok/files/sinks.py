@@ -55,7 +55,7 @@ class StreamSink:
 
     def take(self, encoded: Encoded, before: Totals) -> None:
         """See Sink."""
-        stream = encoded.with_eos(self._settings).ids
+        stream = encoded.ids
         at = min(self._skip, stream.size)
         self._skip -= at
         while at < stream.size:
