@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.errors import InvalidValue
+from numbatok.errors import InvalidType, InvalidValue
 
 if TYPE_CHECKING:
     import pyarrow
@@ -82,10 +83,10 @@ class TokenBatch:
     def truncate(self, length: int, side: Side = "right") -> TokenBatch:
         """Return the batch with at most `length` ids a text, cut off at `side`.
 
-        Errors: InvalidValue for a negative length or another side.
+        Errors: InvalidValue for a negative length or another side, InvalidType for a length that
+        is no integer.
         """
-        if length < 0:
-            raise InvalidValue(f"truncate: length is {length}, at least 0 is needed")
+        length = _at_least(0, "truncate: length", length)
         _check_side(side)
         kept = np.minimum(self.lengths, length)
         first = self.offsets[:-1] if side == "right" else self.offsets[1:] - kept
@@ -104,10 +105,12 @@ class TokenBatch:
 
         `length` is that of the longest text unless given; `multiple_of` rounds it up. Longer texts
         are an error: truncate first.
+
+        Errors: InvalidValue, and InvalidType for what is no integer.
         """
         _check_side(side)
         longest = int(self.lengths.max(initial=0))
-        width = longest if length is None else length
+        width = longest if length is None else _at_least(0, "pad: length", length)
         if width < longest:
             row = int(np.argmax(self.lengths))
             raise InvalidValue(
@@ -115,9 +118,9 @@ class TokenBatch:
                 f"call .truncate({length}) first"
             )
         if multiple_of is not None:
-            if multiple_of < 1:
-                raise InvalidValue(f"pad: multiple_of is {multiple_of}, at least 1 is needed")
+            multiple_of = _at_least(1, "pad: multiple_of", multiple_of)
             width = -(-width // multiple_of) * multiple_of
+        value = _integer("pad: value", value)
         if not 0 <= value < 1 << 32:
             raise InvalidValue(f"pad: value is {value}, an id from 0 to 4294967295 is needed")
         ids = np.full((len(self), width), value, np.uint32)
@@ -174,6 +177,20 @@ def insert_around(
 def _check_side(side: Any) -> None:
     if side not in ("left", "right"):
         raise InvalidValue(f"side is {side!r}, 'left' or 'right' is needed")
+
+
+def _at_least(least: int, name: str, value: Any) -> int:
+    number = _integer(name, value)
+    if number < least:
+        raise InvalidValue(f"{name} is {number}, at least {least} is needed")
+    return number
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise InvalidType(f"{name} is {value!r:.60}, an integer is needed") from None
 
 
 def _ranges(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from numbatok.batch import TokenBatch, insert_around, join_rows
-from numbatok.errors import InvalidValue
+from numbatok.errors import InvalidType, InvalidValue
 
 ROWS = [[1, 2, 3], [], [4], [5, 6, 7, 8, 9], [10, 11]]
 Lists = st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=9), max_size=12)
@@ -78,7 +78,10 @@ def test_a_slice_of_a_batch_is_padded_and_truncated_alone(batch):
 def test_errors(batch):
     cases = [
         (lambda: batch.pad(4), r"row 3 has 5 ids, more than length=4; call .truncate\(4\) first"),
+        (lambda: batch.pad(-1), "pad: length is -1, at least 0 is needed"),
+        (lambda: batch_of([]).pad(-1), "pad: length is -1, at least 0 is needed"),
         (lambda: batch.pad(multiple_of=0), "multiple_of is 0, at least 1"),
+        (lambda: batch.pad(multiple_of=-8), "multiple_of is -8, at least 1"),
         (lambda: batch.pad(value=-1), "value is -1, an id from 0 to 4294967295 is needed"),
         (lambda: batch.pad(value=1 << 32), "value is 4294967296"),
         (lambda: batch.pad(side="up"), "side is 'up', 'left' or 'right' is needed"),
@@ -88,6 +91,22 @@ def test_errors(batch):
     for call, message in cases:
         with pytest.raises(InvalidValue, match=message):
             call()
+
+
+def test_numbers_that_are_no_integers(batch):
+    cases = [
+        (lambda: batch.pad(9.5), "pad: length is 9.5, an integer is needed"),
+        (lambda: batch.pad("9"), "pad: length is '9', an integer is needed"),
+        (lambda: batch.pad(multiple_of=8.0), "pad: multiple_of is 8.0, an integer is needed"),
+        (lambda: batch.pad(value=0.5), "pad: value is 0.5, an integer is needed"),
+        (lambda: batch.truncate(2.0), "truncate: length is 2.0, an integer is needed"),
+    ]
+    for call, message in cases:
+        with pytest.raises(InvalidType, match=message):
+            call()
+    numbers = batch.pad(np.int64(6), np.uint8(4), value=np.uint32(7))
+    assert numbers.ids.tolist() == batch.pad(6, 4, value=7).ids.tolist()
+    assert batch.truncate(np.int32(2)) == batch.truncate(2)
 
 
 @given(rows=Lists, chosen=st.none() | st.lists(st.booleans(), min_size=12, max_size=12))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.arrow.buffers import gathered, is_view, text_rows
+from numbatok.arrow.buffers import gathered, is_valid, is_view, text_rows
 from numbatok.arrow.columns import Column
 from numbatok.arrow.encode import (
     Refused,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Coded(NamedTuple):
     """A dictionary column as numbers of the values that occur, in the order of their first row."""
 
-    values: pa.Array
+    values: pa.Array  # none is null
     codes: list[pa.Array]  # of each chunk, int64 with nulls
     single: bool
 
@@ -50,8 +50,7 @@ def count_dictionary(column: Column, request: Request) -> Any:
 
     coded = _coded(column)
     rows = _encoded(coded, request, counting=True)
-    valid = coded.values.is_valid().to_numpy(zero_copy_only=False)
-    counts = pa.array(np.diff(rows.offsets), mask=~valid)
+    counts = pa.array(np.diff(rows.offsets))
     return _result(coded, [counts.take(codes) for codes in coded.codes], pa.int64())
 
 
@@ -69,7 +68,7 @@ def _coded(column: Column) -> Coded:
     for first_row, chunk in column.rows():  # everything is checked before pyarrow follows it
         _check_indices(chunk, first_row)
         text_rows(chunk.dictionary)
-    chunks = pa.chunked_array([_without_views(chunk) for chunk in column.chunks])
+    chunks = pa.chunked_array([_unifiable(chunk) for chunk in column.chunks])
     chunks = chunks.unify_dictionaries()
     dictionary = chunks.chunk(0).dictionary
     used = pa.chunked_array([chunk.indices for chunk in chunks.chunks]).unique().drop_null()
@@ -86,13 +85,22 @@ def _renumbered(indices: pa.Array, number: NDArray[np.int64]) -> pa.Array:
     return pa.array(number[indices.fill_null(0).to_numpy()], mask=null)
 
 
-def _without_views(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
-    """Return the chunk with a dictionary whose values pyarrow can compare."""
+def _unifiable(chunk: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return the chunk with a dictionary that pyarrow can unify: no views, and none is null."""
     import pyarrow as pa
 
-    if is_view(chunk.type.value_type):
-        return pa.DictionaryArray.from_arrays(chunk.indices, gathered(chunk.dictionary))
-    return chunk
+    indices, values = chunk.indices, chunk.dictionary
+    if is_view(values.type):
+        values = gathered(values)
+    if values.null_count:
+        valid = is_valid(values)
+        kept = indices.is_valid().to_numpy(zero_copy_only=False)
+        old = indices.fill_null(0).to_numpy()
+        kept &= valid[old]
+        number = (np.cumsum(valid) - 1).astype(old.dtype)
+        indices = pa.array(number[old], mask=~kept)
+        values = values.drop_null()
+    return pa.DictionaryArray.from_arrays(indices, values, safe=False)  # they are checked
 
 
 def _check_indices(chunk: pa.DictionaryArray, first_row: int) -> None:

@@ -2,23 +2,25 @@
 
 pyarrow parses blocks of whole lines (it skips fields that nobody asked for). Where it refuses a
 block, and for rows that come out null, Python's json reads the lines again one by one: it names
-the line, tells null from absent, and takes lone surrogates, which pyarrow refuses.
+the line, tells null from absent, and takes lone surrogates, which pyarrow refuses. pyarrow itself
+does not look at lines: `_count_objects` sees to it that each has one object.
 """
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numbatok.errors import InvalidSource, InvalidUtf8
+from numbatok.errors import InvalidSource, InvalidUtf8, InvalidValue
 from numbatok.files import blocks
 from numbatok.files.blocks import Block, Position
 from numbatok.files.rows import block_of_column
-from numbatok.files.sources import Source
+from numbatok.files.sources import Source, is_pipe
 from numbatok.files.streams import ByteStream
 from numbatok.policy import Invalid, to_bytes
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LINE_FEED, CARRIAGE_RETURN, OPENING, CLOSING = b"\n\r{}"
 SHOWN_FIELDS = 20
 
 
@@ -60,7 +63,8 @@ class JsonLinesReader:
                     yield block_of_column(
                         column, kept, place, self.invalid, source.path, stream.position_in_file()
                     )
-                    row, line = row + len(column), line + data.count(b"\n", 0, used)
+                    breaks = np.frombuffer(data, np.uint8, used) == LINE_FEED
+                    row, line = row + len(column), line + int(np.count_nonzero(breaks))
                 rest = data[used:]
                 if is_last:
                     return
@@ -69,30 +73,98 @@ class JsonLinesReader:
 def schema_of(source: Source, field: str, keep: tuple[str, ...]) -> pa.Schema:
     """Return the types of the text and of the kept fields, as the first lines of a file have them.
 
-    Errors: InvalidSource if no line has a kept field, naming those there are.
+    Errors: InvalidSource if no line has a kept field, naming those there are, and for a line that
+    is no object or has another type in a kept field; InvalidValue for a pipe.
     """
     import pyarrow as pa
 
     text = pa.field(field, pa.large_string())
     if not keep:
         return pa.schema([text])
+    if is_pipe(source.path):
+        raise InvalidValue(f"keep needs files; {source.path} is a pipe and can be read only once")
     with ByteStream(source) as stream:
         data = stream.read(blocks.BLOCK_BYTES)
     if len(data) == blocks.BLOCK_BYTES:
         data = data[: data.rfind(b"\n") + 1]
-    try:
-        found = _parsed(data, pa.schema([text]), "infer").schema
-    except pa.ArrowException:
-        values = [json.loads(line) for line in data.splitlines() if line.strip()]
-        found = pa.Table.from_pylist(values).schema
+    others = [name for name in keep if name != field]
+    found = _inferred(data, pa.schema([text])) or _inferred_one_by_one(source.path, data, others)
     missing = [name for name in keep if name not in found.names]
     if missing:
         raise InvalidSource(
             _missing(f"{source.path}: the first lines have", missing[0], found.names)
         )
-    fields = [found.field(name) for name in keep if name != field]
-    known = [f.with_type(pa.string()) if pa.types.is_null(f.type) else f for f in fields]
-    return pa.schema([text, *known])
+    return pa.schema(
+        [text, *(pa.field(name, _kept_type(found.field(name).type)) for name in others)]
+    )
+
+
+def _kept_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type of a kept field: JSON has no times, and a text that looks like one stays."""
+    import pyarrow as pa
+
+    if pa.types.is_null(kind) or pa.types.is_timestamp(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(_kept_type(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(f.name, _kept_type(f.type)) for f in kind])
+    return kind
+
+
+def _inferred(data: bytes, schema: pa.Schema) -> pa.Schema | None:
+    """Return the types of all fields of some lines, or None if pyarrow cannot tell."""
+    import pyarrow as pa
+
+    if not _count_objects(data):
+        return None
+    try:
+        return _parsed(data, schema, "infer").schema
+    except pa.ArrowException:
+        return None
+
+
+def _inferred_one_by_one(path: str, data: bytes, names: list[str]) -> pa.Schema:
+    """Return the types of some fields of some lines; the others that there are have type null."""
+    import pyarrow as pa
+
+    lines = _numbered(data, 0)
+    objects = [_object(path, number, line) for number, line in lines]
+    known = dict.fromkeys(name for content in objects for name in content)
+    kinds = dict.fromkeys(known, pa.null())
+    for name in names:
+        if name in known:
+            values = [content.get(name) for content in objects]
+            kinds[name] = _type_of(values, path, name, [number for number, _ in lines])
+    return pa.schema(list(kinds.items()))
+
+
+def _type_of(values: list[Any], path: str, name: str, lines: list[int]) -> pa.DataType:
+    """Return the type of a field. Errors: InvalidSource names the first line of another type."""
+    import pyarrow as pa
+
+    if _misfit(values) is None:
+        return pa.array(values).type
+    n_fit = bisect_left(
+        range(len(values)), True, key=lambda n: _misfit(values[: n + 1]) is not None
+    )
+    value, error = values[n_fit], _misfit(values[: n_fit + 1])
+    raise InvalidSource(
+        f"{path}, line {lines[n_fit] + 1}: field {name!r} is {value!r:.60} "
+        f"({type(value).__name__}), which fits in no column with the lines before it: {error}; "
+        f"leave {name!r} out of keep, or give it one type"
+    )
+
+
+def _misfit(values: list[Any]) -> Exception | None:
+    """Return why no column holds all the values, or None if one does."""
+    import pyarrow as pa
+
+    try:
+        pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        return error
+    return None
 
 
 def _parsed(data: bytes, schema: pa.Schema, unexpected: str) -> pa.Table:
@@ -106,6 +178,48 @@ def _parsed(data: bytes, schema: pa.Schema, unexpected: str) -> pa.Table:
             explicit_schema=schema, unexpected_field_behavior=unexpected
         ),
     )
+
+
+def _numbered(data: bytes, first: int) -> list[tuple[int, bytes]]:
+    """Return number and content of every line that is not blank."""
+    lines = data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
+    return [(first + i, line) for i, line in enumerate(lines) if line.strip()]
+
+
+def _count_objects(data: bytes) -> int | None:
+    """Return how many lines are not blank, or None if one does not start with { and end with }.
+
+    Between } and { no object goes on in the next line. So where pyarrow finds as many objects as
+    are counted here, each line has one. It would also crash on null in the first line.
+    """
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    text = np.frombuffer(data, np.uint8)
+    if text.size == 0:
+        return 0
+    breaks = np.flatnonzero(text == LINE_FEED)
+    starts, ends = np.append(0, breaks + 1), np.append(breaks, text.size)
+    ends -= (ends > starts) & (text[ends - 1] == CARRIAGE_RETURN)
+    usual = (text[np.minimum(starts, text.size - 1)] == OPENING) & (text[ends - 1] == CLOSING)
+    others = zip(starts[~usual].tolist(), ends[~usual].tolist(), strict=True)
+    lines = [line for start, end in others if (line := data[start:end].strip())]
+    if any(line[0] != OPENING or line[-1] != CLOSING for line in lines):
+        return None
+    return int(usual.sum()) + len(lines)
+
+
+def _object(path: str, number: int, line: bytes) -> dict[str, Any]:
+    """Return the object of a line. Errors: InvalidSource names the line."""
+    place = f"{path}, line {number + 1}"
+    try:
+        content = json.loads(line.decode(errors="surrogateescape"))
+    except (ValueError, RecursionError) as error:
+        raise InvalidSource(
+            f"{place}: {line[:60]!r} is not JSON: {error}; JSON Lines has one whole object in each "
+            "line, as `jq -c .` writes it"
+        ) from None
+    if not isinstance(content, dict):
+        raise InvalidSource(f"{place}: {line[:60]!r} is no JSON object")
+    return content
 
 
 @dataclass(frozen=True)
@@ -122,11 +236,16 @@ class Lines:
         import pyarrow as pa
 
         reader = self.reader
-        if not self.data.strip():
+        n_objects = _count_objects(self.data)
+        if n_objects == 0:
             return pa.array([], pa.large_string()), self._kept(reader.schema.empty_table())
+        if n_objects is None:
+            return self._parse_one_by_one()
         try:
             table = _parsed(self.data, reader.schema, "ignore")
         except pa.ArrowException:
+            return self._parse_one_by_one()
+        if len(table) != n_objects:
             return self._parse_one_by_one()
         column = pa.concat_arrays(table.column(reader.field).chunks)
         if column.null_count:
@@ -136,14 +255,9 @@ class Lines:
     def _kept(self, table: pa.Table) -> pa.Table | None:
         return table.select(list(self.reader.keep)) if self.reader.keep else None
 
-    def _rows(self) -> list[tuple[int, bytes]]:
-        """Return number and content of every line that is not blank."""
-        lines = self.data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
-        return [(self.first + i, line) for i, line in enumerate(lines) if line.strip()]
-
     def _check_absent(self, rows: Any) -> None:
         """Errors: InvalidSource if a row that came out null has no such field."""
-        lines = self._rows()
+        lines = _numbered(self.data, self.first)
         for row in rows.tolist():
             self._value(*lines[row])
 
@@ -151,7 +265,7 @@ class Lines:
         import pyarrow as pa
 
         texts, objects = [], []
-        for number, line in self._rows():
+        for number, line in _numbered(self.data, self.first):
             content = self._value(number, line)
             text = content[self.reader.field]
             try:
@@ -165,22 +279,19 @@ class Lines:
         kept = pa.schema([self.reader.schema.field(name) for name in self.reader.keep])
         try:
             return column, pa.Table.from_pylist(objects, kept)
-        except (pa.ArrowException, TypeError) as error:
+        except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise InvalidSource(
                 f"{self.path}, lines {self.first + 1} and after: a kept field has a value that is "
                 f"not of its type in the first lines ({kept.to_string()}): {error}"
             ) from None
 
     def _value(self, number: int, line: bytes) -> dict[str, Any]:
-        """Return the object of a line. Errors: InvalidSource names the line."""
-        place = f"{self.path}, line {number + 1}"
-        try:
-            content = json.loads(line.decode(errors="surrogateescape"))
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise InvalidSource(f"{place}: {line[:60]!r} is not JSON: {error}") from None
-        if not isinstance(content, dict):
-            raise InvalidSource(f"{place}: {line[:60]!r} is no JSON object")
-        field = self.reader.field
+        """Return the object of a line, whose text is a string or null.
+
+        Errors: InvalidSource names the line.
+        """
+        content = _object(self.path, number, line)
+        place, field = f"{self.path}, line {number + 1}", self.reader.field
         if field not in content:
             raise InvalidSource(_missing(f"{place} has", field, list(content)))
         value = content[field]

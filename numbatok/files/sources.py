@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,8 +56,16 @@ def find_sources(sources: Sources, input_format: str | None) -> list[Source]:
     return found
 
 
+def is_pipe(path: str) -> bool:
+    """Tell whether a path is a named pipe, or a shell's <(...): it can be read once."""
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def _paths(pattern: str, input_format: str | None) -> list[str]:
-    if pattern == STANDARD_INPUT or os.path.isfile(pattern):
+    if pattern == STANDARD_INPUT or os.path.isfile(pattern) or is_pipe(pattern):
         return [pattern]
     if os.path.isdir(pattern):
         inside = sorted(str(path) for path in Path(pattern).rglob("*") if path.is_file())
@@ -68,6 +77,10 @@ def _paths(pattern: str, input_format: str | None) -> list[str]:
             )
         return chosen
     matches = sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
+    if not matches and os.path.exists(pattern):
+        raise InvalidSource(
+            f"{pattern} is no file, folder or pipe; read it with `-` and a redirect"
+        )
     if not matches:
         raise InvalidSource(f"{pattern} does not exist, and matches no file as a glob")
     return matches
@@ -97,6 +110,12 @@ def _source(path: str, input_format: str | None) -> Source:
         )
     if path == STANDARD_INPUT:
         return Source(path, kind, None, 0, 0)
-    status = os.stat(path)
     compression = COMPRESSIONS.get(os.path.splitext(path)[1].lower())
+    if is_pipe(path):
+        if kind == "parquet":
+            raise InvalidSource(
+                f"{path} is a pipe, but Parquet is read from its end; save it first"
+            )
+        return Source(path, kind, compression, 0, 0)
+    status = os.stat(path)
     return Source(path, kind, compression, status.st_size, status.st_mtime_ns)

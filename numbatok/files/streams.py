@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import lzma
+import os
+import select
 import sys
 import zlib
 from types import TracebackType
@@ -24,7 +27,7 @@ class ByteStream:
         self._source = source
         standard = source.path == STANDARD_INPUT
         self._file: IO[bytes] = (
-            sys.stdin.buffer if standard else open(source.path, "rb")  # noqa: SIM115
+            _standard_input() if standard else open(source.path, "rb")  # noqa: SIM115
         )
         self._stream = _decompressed(self._file, source.compression)
         self.at = 0  # decompressed bytes that were read
@@ -64,7 +67,9 @@ class ByteStream:
 
     def _is_empty(self) -> bool:
         """Tell whether a compressed file has no byte at all: even nothing takes some."""
-        return self._source.compression is not None and self._file.tell() == 0
+        if self._source.compression is None or not self._file.seekable():
+            return False
+        return self._file.tell() == 0
 
     def _damaged(self, error: Exception) -> Exception:
         if self._source.compression is None or getattr(error, "errno", None) is not None:
@@ -85,6 +90,37 @@ class ByteStream:
     ) -> None:
         if self._source.path != STANDARD_INPUT:
             self._file.close()
+
+
+def _standard_input() -> Any:
+    """Return standard input, without its buffer where a read may wait."""
+    buffer = sys.stdin.buffer
+    try:
+        if os.name != "posix" or buffer.seekable():  # Windows selects sockets only
+            return buffer
+        return _Pipe(buffer, buffer.fileno())
+    except (AttributeError, OSError):  # an object that was put in its place
+        return buffer
+
+
+class _Pipe(io.RawIOBase):
+    """What a buffered object has read already, then what its file descriptor gives.
+
+    A thread that waits in a read of the buffered object holds its lock, and Python aborts if
+    standard input is locked when it ends.
+    """
+
+    def __init__(self, buffer: Any, descriptor: int) -> None:
+        self._buffer, self._descriptor = buffer, descriptor
+        self._first: io.BytesIO | None = None
+        self._raw = io.FileIO(descriptor, closefd=False)
+
+    def readinto(self, room: Any) -> int | None:
+        """Fill a buffer with what there is, at least a byte; return how many, 0 at the end."""
+        select.select([self._descriptor], [], [])  # the lock is held for no wait
+        if self._first is None:
+            self._first = io.BytesIO(self._buffer.read1())
+        return self._first.readinto(room) or self._raw.readinto(room)
 
 
 def _decompressed(file: IO[bytes], compression: str | None) -> Any:
