@@ -219,7 +219,7 @@ class Job:
             self.limit,
         )
         state.flow[:] = 0
-        state.expect(self.size)
+        state.expect(self.text, self.size)
 
     def position(self, state: ThreadState) -> int:
         """Return how many bytes are encoded."""

@@ -19,6 +19,8 @@ from numbatok.utf8 import to_array
 
 LONGEST = 1 << 62
 _last = (0, 0, 0)  # the batch before: identities of its first and last row, number of rows
+_times = 0  # that it came in turn
+TIMES_KEPT = 3
 COUNTS, WIDTHS = 1, 2  # rows of what `list_rows` writes, after the addresses
 
 
@@ -86,14 +88,16 @@ def _shares(places: I64, ends: NDArray[np.int64]) -> tuple[I64, I64]:
 def _places(rows: list[Any]) -> I64 | None:
     """Return what `list_rows` writes, int64[3, n], or None if some rows are of another kind.
 
-    A str keeps its UTF-8 only when the same batch comes twice in turn: see utf8.py.
+    A str keeps its UTF-8 from the third time on that the same batch comes in turn: to make it takes
+    as long as is gained in three calls.
     """
     if not is_possible():
         return None
-    global _last
+    global _last, _times
     list_rows, frame = _lister()
     name = (id(rows[0]), id(rows[-1]), len(rows)) if rows else (0, 0, 0)
-    forget_layout(frame) if name == _last else tell_layout(frame)
+    _times = _times + 1 if name == _last else 1
+    forget_layout(frame) if _times >= TIMES_KEPT else tell_layout(frame)
     _last = name
     found = np.empty(3 * len(rows) + 1, np.int64)
     list_rows(rows, found)

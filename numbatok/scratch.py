@@ -52,6 +52,9 @@ SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
 N_LANES, ROW, WIDTH = 64, 80, 64  # as in kernels/premerge.py
 
 
+MOSTLY = 0.75  # bytes beyond ASCII: Chinese, Japanese
+
+
 class ThreadState:
     """Work space of one thread. Not safe for two threads at once; Tokenizer hands them out."""
 
@@ -130,17 +133,21 @@ class ThreadState:
         else:
             self._move_memo(sizes._replace(**larger))
 
-    def expect(self, n_bytes: int) -> None:
-        """Have a memo for what is new in a text of so many bytes, to move what is known once.
+    def expect(self, text: U8, n_bytes: int) -> None:
+        """Have a memo for what is new in so many bytes of a text, to move what is known once.
 
-        About 3.45 n ** 0.62 pretokens are distinct, of which the words hold some. Of longer ones
-        there are a hundred times fewer, in Chinese nearly as many.
+        Of English and of code 3.45 n ** 0.62 pretokens are distinct, of which the words hold some;
+        of other scripts, of which they hold few, three times as many. Of longer ones there are a
+        hundred times fewer, in Chinese nearly as many.
         """
-        sizes, wanted = memo_sizes(self.memo), int(3.4 * n_bytes**0.62)
+        sizes, foreign = memo_sizes(self.memo), _beyond_ascii(text)
+        wanted = int(3.4 * n_bytes**0.62 * (1 + min(8 * foreign, 2)))
         if wanted > sizes.entries:
             entries = min(1 << wanted.bit_length(), self.largest_memo.entries)
             if entries > sizes.entries:
-                self._move_memo(MemoSizes(entries, max(entries // 8, sizes.long)))
+                long = entries // (2 if foreign > MOSTLY else 8)
+                long = min(long, self.largest_memo.long)
+                self._move_memo(MemoSizes(entries, max(long, sizes.long)))
 
     def _move_memo(self, sizes: MemoSizes) -> None:
         old, self.memo = self.memo, resized(self.memo, sizes)
@@ -167,6 +174,12 @@ class ThreadState:
         """Provide work space for one pretoken of `length` bytes."""
         self.work = make_work(max(length, SEGMENT), self.tables.merges.ids.size)
         self.connect()
+
+
+def _beyond_ascii(text: U8) -> float:
+    """Return which share of the bytes of a text are not ASCII, by a thousand of them."""
+    sample = text[:: text.size // 1024 + 1]
+    return float(np.count_nonzero(sample & 0x80)) / max(sample.size, 1)
 
 
 def make_walk(automaton: Automaton) -> Walk:

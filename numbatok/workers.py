@@ -87,7 +87,7 @@ class Workers:
         largest = self._largest_part(after)
         self._states = [encoder.take_state(policy) for _ in range(n_workers)]
         for state in self._states:
-            state.expect(text.size // n_workers)
+            state.expect(text, text.size // n_workers)
         self._work = np.empty((n_workers, 2, 0 if counting else largest), np.uint32)
         self._frames = np.zeros((n_workers, N_WORKER), np.int64)
         for frame, work in zip(self._frames, self._work, strict=True):
