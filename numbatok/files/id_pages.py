@@ -55,6 +55,14 @@ class Page(NamedTuple):
         return len(self.head) + len(self.data)
 
 
+class IdRows(NamedTuple):
+    """Rows of ids; row i has ids[offsets[i] : offsets[i + 1]]. A null row has none."""
+
+    ids: NDArray[Any]
+    offsets: NDArray[np.int64]  # [n + 1], the first one 0
+    valid: NDArray[np.bool_] | None  # [n] which rows are not null; None if all are
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Where the pages of a column chunk are, and what the metadata says of them."""
@@ -162,26 +170,15 @@ class IdPages:
 
             self._codec = pa.Codec(CODECS[compression])
 
-    def write(
-        self,
-        file: BinaryIO,
-        ids: Ids,
-        offsets: NDArray[np.int64],
-        valid: NDArray[np.bool_] | None,
-    ) -> Chunk:
-        """Append the pages of some rows to a file.
-
-        Args:
-            file: open, at its end.
-            ids: of all rows, in `stored_dtype`; row i has ids[offsets[i] : offsets[i + 1]].
-            offsets: int64[n + 1], the first one 0.
-            valid: bool[n], which rows are not null; None if all are. A null row has no ids.
+    def write(self, file: BinaryIO, rows: IdRows) -> Chunk:
+        """Append the pages of some rows, whose ids are in `stored_dtype`, to a file.
 
         Errors: OSError.
         """
+        ids, offsets = rows.ids, rows.offsets
         packs = ids.size * self._width // 8 + 4 * self._vocab_size < 4 * ids.size
         n_entries = int(np.maximum(np.diff(offsets), 1).sum())
-        pages, start = self._data_pages(ids, offsets, valid, packs), file.tell()
+        pages, start = self._data_pages(rows, packs), file.tell()
         chunk = Chunk(n_entries, None, start)
         if packs:
             pages = chain([self._dictionary], pages)
@@ -192,13 +189,8 @@ class IdPages:
             chunk = chunk.and_page(page)
         return chunk
 
-    def _data_pages(
-        self,
-        ids: Ids,
-        offsets: NDArray[np.int64],
-        valid: NDArray[np.bool_] | None,
-        packs: bool,
-    ) -> Iterator[Page]:
+    def _data_pages(self, rows: IdRows, packs: bool) -> Iterator[Page]:
+        ids, offsets, valid = rows
         for row, last in _rows_of_pages(offsets):
             here = ids[offsets[row] : offsets[last]]
             levels = Levels.of(

@@ -9,18 +9,17 @@ does not look at lines: `_count_objects` sees to it that each has one object.
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from numbatok.errors import InvalidSource, InvalidUtf8, InvalidValue
+from numbatok.errors import InvalidSource, InvalidUtf8
 from numbatok.files import blocks
 from numbatok.files.blocks import Block, Position
 from numbatok.files.rows import block_of_column
-from numbatok.files.sources import Source, is_pipe
+from numbatok.files.sources import Source
 from numbatok.files.streams import ByteStream
 from numbatok.policy import Invalid, to_bytes
 
@@ -70,104 +69,8 @@ class JsonLinesReader:
                     return
 
 
-def schema_of(source: Source, field: str, keep: tuple[str, ...]) -> pa.Schema:
-    """Return the types of the text and of the kept fields, as the first lines of a file have them.
-
-    Errors: InvalidSource if no line has a kept field, naming those there are, and for a line that
-    is no object or has another type in a kept field; InvalidValue for a pipe.
-    """
-    import pyarrow as pa
-
-    text = pa.field(field, pa.large_string())
-    if not keep:
-        return pa.schema([text])
-    if is_pipe(source.path):
-        raise InvalidValue(f"keep needs files; {source.path} is a pipe and can be read only once")
-    with ByteStream(source) as stream:
-        data = stream.read(blocks.BLOCK_BYTES)
-    if len(data) == blocks.BLOCK_BYTES:
-        data = data[: data.rfind(b"\n") + 1]
-    others = [name for name in keep if name != field]
-    found = _inferred(data, pa.schema([text])) or _inferred_one_by_one(source.path, data, others)
-    missing = [name for name in keep if name not in found.names]
-    if missing:
-        raise InvalidSource(
-            _missing(f"{source.path}: the first lines have", missing[0], found.names)
-        )
-    return pa.schema(
-        [text, *(pa.field(name, _kept_type(found.field(name).type)) for name in others)]
-    )
-
-
-def _kept_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type of a kept field: JSON has no times, and a text that looks like one stays."""
-    import pyarrow as pa
-
-    if pa.types.is_null(kind) or pa.types.is_timestamp(kind):
-        return pa.string()
-    if pa.types.is_list(kind):
-        return pa.list_(_kept_type(kind.value_type))
-    if pa.types.is_struct(kind):
-        return pa.struct([pa.field(f.name, _kept_type(f.type)) for f in kind])
-    return kind
-
-
-def _inferred(data: bytes, schema: pa.Schema) -> pa.Schema | None:
-    """Return the types of all fields of some lines, or None if pyarrow cannot tell."""
-    import pyarrow as pa
-
-    if not _count_objects(data):
-        return None
-    try:
-        return _parsed(data, schema, "infer").schema
-    except pa.ArrowException:
-        return None
-
-
-def _inferred_one_by_one(path: str, data: bytes, names: list[str]) -> pa.Schema:
-    """Return the types of some fields of some lines; the others that there are have type null."""
-    import pyarrow as pa
-
-    lines = _numbered(data, 0)
-    objects = [_object(path, number, line) for number, line in lines]
-    known = dict.fromkeys(name for content in objects for name in content)
-    kinds = dict.fromkeys(known, pa.null())
-    for name in names:
-        if name in known:
-            values = [content.get(name) for content in objects]
-            kinds[name] = _type_of(values, path, name, [number for number, _ in lines])
-    return pa.schema(list(kinds.items()))
-
-
-def _type_of(values: list[Any], path: str, name: str, lines: list[int]) -> pa.DataType:
-    """Return the type of a field. Errors: InvalidSource names the first line of another type."""
-    import pyarrow as pa
-
-    if _misfit(values) is None:
-        return pa.array(values).type
-    n_fit = bisect_left(
-        range(len(values)), True, key=lambda n: _misfit(values[: n + 1]) is not None
-    )
-    value, error = values[n_fit], _misfit(values[: n_fit + 1])
-    raise InvalidSource(
-        f"{path}, line {lines[n_fit] + 1}: field {name!r} is {value!r:.60} "
-        f"({type(value).__name__}), which fits in no column with the lines before it: {error}; "
-        f"leave {name!r} out of keep, or give it one type"
-    )
-
-
-def _misfit(values: list[Any]) -> Exception | None:
-    """Return why no column holds all the values, or None if one does."""
-    import pyarrow as pa
-
-    try:
-        pa.array(values)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        return error
-    return None
-
-
-def _parsed(data: bytes, schema: pa.Schema, unexpected: str) -> pa.Table:
+def parsed(data: bytes, schema: pa.Schema, unexpected: str) -> pa.Table:
+    """Return lines as pyarrow reads them. Errors: pa.ArrowException."""
     import pyarrow as pa
     import pyarrow.json
 
@@ -180,13 +83,13 @@ def _parsed(data: bytes, schema: pa.Schema, unexpected: str) -> pa.Table:
     )
 
 
-def _numbered(data: bytes, first: int) -> list[tuple[int, bytes]]:
+def numbered(data: bytes, first: int) -> list[tuple[int, bytes]]:
     """Return number and content of every line that is not blank."""
     lines = data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     return [(first + i, line) for i, line in enumerate(lines) if line.strip()]
 
 
-def _count_objects(data: bytes) -> int | None:
+def count_objects(data: bytes) -> int | None:
     """Return how many lines are not blank, or None if one does not start with { and end with }.
 
     Between } and { no object goes on in the next line. So where pyarrow finds as many objects as
@@ -207,7 +110,7 @@ def _count_objects(data: bytes) -> int | None:
     return int(usual.sum()) + len(lines)
 
 
-def _object(path: str, number: int, line: bytes) -> dict[str, Any]:
+def read_object(path: str, number: int, line: bytes) -> dict[str, Any]:
     """Return the object of a line. Errors: InvalidSource names the line."""
     place = f"{path}, line {number + 1}"
     try:
@@ -236,13 +139,13 @@ class Lines:
         import pyarrow as pa
 
         reader = self.reader
-        n_objects = _count_objects(self.data)
+        n_objects = count_objects(self.data)
         if n_objects == 0:
             return pa.array([], pa.large_string()), self._kept(reader.schema.empty_table())
         if n_objects is None:
             return self._parse_one_by_one()
         try:
-            table = _parsed(self.data, reader.schema, "ignore")
+            table = parsed(self.data, reader.schema, "ignore")
         except pa.ArrowException:
             return self._parse_one_by_one()
         if len(table) != n_objects:
@@ -257,7 +160,7 @@ class Lines:
 
     def _check_absent(self, rows: Any) -> None:
         """Errors: InvalidSource if a row that came out null has no such field."""
-        lines = _numbered(self.data, self.first)
+        lines = numbered(self.data, self.first)
         for row in rows.tolist():
             self._value(*lines[row])
 
@@ -265,7 +168,7 @@ class Lines:
         import pyarrow as pa
 
         texts, objects = [], []
-        for number, line in _numbered(self.data, self.first):
+        for number, line in numbered(self.data, self.first):
             content = self._value(number, line)
             text = content[self.reader.field]
             try:
@@ -290,10 +193,10 @@ class Lines:
 
         Errors: InvalidSource names the line.
         """
-        content = _object(self.path, number, line)
+        content = read_object(self.path, number, line)
         place, field = f"{self.path}, line {number + 1}", self.reader.field
         if field not in content:
-            raise InvalidSource(_missing(f"{place} has", field, list(content)))
+            raise InvalidSource(missing_field(f"{place} has", field, list(content)))
         value = content[field]
         if value is not None and not isinstance(value, str):
             raise InvalidSource(
@@ -303,7 +206,8 @@ class Lines:
         return content
 
 
-def _missing(what: str, name: str, known: list[str]) -> str:
+def missing_field(what: str, name: str, known: list[str]) -> str:
+    """Return in words that a field is missing, and some that there are."""
     shown = ", ".join(map(repr, known[:SHOWN_FIELDS])) or "none"
     more = f" and {len(known) - SHOWN_FIELDS} more" if len(known) > SHOWN_FIELDS else ""
     return f"{what} no field {name!r}; there is {shown}{more}"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from numbatok.cuts import IN_ALL, can_cut, cut_kinds
 from numbatok.errors import InvalidValue
-from numbatok.files.json_lines import JsonLinesReader, schema_of
+from numbatok.files.json_lines import JsonLinesReader
+from numbatok.files.json_schema import schema_of
 from numbatok.files.kept import column_number, written_schema
 from numbatok.files.parquet import ParquetReader, open_parquet
 from numbatok.files.settings import Settings

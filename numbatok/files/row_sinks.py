@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from numbatok.files.encoded import Encoded
+from numbatok.files.id_pages import IdRows
 from numbatok.files.kept import joined, row_bytes
 from numbatok.files.manifest import Resume, Totals
 from numbatok.files.row_groups import GROUP_KEPT_BYTES, GROUP_ROWS, RowGroup, Rows
@@ -123,7 +124,7 @@ class TableSink(RowSink):
 
     def _write(self, group: RowGroup) -> None:
         kept = [] if self._contents.kept is None else joined(group.kept)
-        self._writer.write_rows(group.ids, group.offsets, group.valid, kept)
+        self._writer.write_rows(IdRows(group.ids, group.offsets, group.valid), kept)
 
 
 class MegatronSink(RowSink):

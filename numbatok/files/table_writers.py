@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numbatok.files import thrift
-from numbatok.files.id_pages import Chunk, IdPages, stored_dtype
+from numbatok.files.id_pages import Chunk, IdPages, IdRows, stored_dtype
 from numbatok.files.settings import Settings
 from numbatok.files.thrift import I32, I64, LIST, Value
 from numbatok.tables import U32
@@ -63,20 +63,12 @@ class TableWriter:
         self._file: BinaryIO = open(path, "wb")  # noqa: SIM115 - closed by close
         self._dtype = waiting_dtype(settings, contents)
 
-    def write_rows(
-        self,
-        ids: NDArray[Any],
-        offsets: NDArray[np.int64],
-        valid: NDArray[np.bool_] | None,
-        kept: list[pa.Array],
-    ) -> None:
+    def write_rows(self, rows: IdRows, kept: list[pa.Array]) -> None:
         """Append rows as one row group or record batch.
 
         Args:
-            ids: of all rows, in `waiting_dtype`; row i has ids[offsets[i] : offsets[i + 1]].
-            offsets: int64[n + 1], the first one 0.
-            valid: bool[n], which rows are not null; None if all are. A null row has no ids.
-            kept: the other columns, of n rows.
+            rows: their ids are in `waiting_dtype`.
+            kept: the other columns.
 
         Errors: OSError.
         """
@@ -95,7 +87,7 @@ class TableWriter:
 
     def _write_sequences(self, ids: NDArray[Any]) -> None:
         length = self._settings.sequence_length
-        self.write_rows(ids, np.arange(0, ids.size + 1, length), None, [])
+        self.write_rows(IdRows(ids, np.arange(0, ids.size + 1, length), None), [])
 
     def close(self) -> None:
         """Write what waits and the footer, and close the file. Errors: OSError."""
@@ -119,22 +111,17 @@ class ArrowWriter(TableWriter):
         options = pa.ipc.IpcWriteOptions(compression=compression)
         self._writer = pa.ipc.new_file(self._file, self._schema, options=options)
 
-    def write_rows(
-        self,
-        ids: NDArray[Any],
-        offsets: NDArray[np.int64],
-        valid: NDArray[np.bool_] | None,
-        kept: list[pa.Array],
-    ) -> None:
+    def write_rows(self, rows: IdRows, kept: list[pa.Array]) -> None:
         """See TableWriter."""
         import pyarrow as pa
 
         kind = self._schema.field(self._settings.ids_column).type
+        ids = pa.array(rows.ids)
         if self._settings.packed:
-            column = pa.FixedSizeListArray.from_arrays(pa.array(ids), type=kind)
+            column = pa.FixedSizeListArray.from_arrays(ids, type=kind)
         else:
-            mask = None if valid is None else pa.array(~valid)
-            column = pa.LargeListArray.from_arrays(offsets, pa.array(ids), type=kind, mask=mask)
+            mask = None if rows.valid is None else pa.array(~rows.valid)
+            column = pa.LargeListArray.from_arrays(rows.offsets, ids, type=kind, mask=mask)
         self._writer.write_table(pa.Table.from_arrays([*kept, column], schema=self._schema))
 
     def _write_footer(self) -> None:
@@ -161,21 +148,15 @@ class ParquetWriter(TableWriter):
             self._stream, self._schema, compression=settings.compression
         )
 
-    def write_rows(
-        self,
-        ids: NDArray[Any],
-        offsets: NDArray[np.int64],
-        valid: NDArray[np.bool_] | None,
-        kept: list[pa.Array],
-    ) -> None:
+    def write_rows(self, rows: IdRows, kept: list[pa.Array]) -> None:
         """See TableWriter."""
         import pyarrow as pa
 
-        n_rows = len(offsets) - 1
+        n_rows = len(rows.offsets) - 1
         nulls = pa.nulls(n_rows, self._schema.field(self._settings.ids_column).type)
         table = pa.Table.from_arrays([*kept, nulls], schema=self._schema)
         self._writer.write_table(table, row_group_size=max(n_rows, 1))
-        self._chunks.append(self._pages.write(self._stream, ids, offsets, valid))
+        self._chunks.append(self._pages.write(self._stream, rows))
 
     def _write_footer(self) -> None:
         footer = self._sink.divert()

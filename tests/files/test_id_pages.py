@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from numbatok.files import id_pages, table_writers
-from numbatok.files.id_pages import IdPages, Levels
+from numbatok.files.id_pages import IdPages, IdRows, Levels
 from numbatok.files.settings import Settings
 from numbatok.files.table_writers import Contents, open_table, waiting_dtype
 from tests.files.file_rows import pa, pq
@@ -37,7 +37,7 @@ def write(path, groups, vocab_size, compression="snappy", kept=None):
         columns = []
         if kept is not None:
             columns = [pa.array(range(n_before, n_before + len(rows)), pa.int32())]
-        writer.write_rows(ids, offsets, None if valid.all() else valid, columns)
+        writer.write_rows(IdRows(ids, offsets, None if valid.all() else valid), columns)
         n_before += len(rows)
     writer.close()
     file = pq.ParquetFile(path)
@@ -188,6 +188,8 @@ def test_a_page_has_whole_rows():
 def test_pages_go_through_the_stream_they_are_given():
     file = io.BytesIO(b"PAR1")
     file.seek(0, io.SEEK_END)
-    chunk = IdPages(300, "none").write(file, np.arange(5, dtype=np.uint16), np.array([0, 5]), None)
+    chunk = IdPages(300, "none").write(
+        file, IdRows(np.arange(5, dtype=np.uint16), np.array([0, 5]), None)
+    )
     assert (chunk.data_at, chunk.dictionary_at) == (4, None)
     assert file.tell() == 4 + chunk.n_bytes == 4 + chunk.n_plain_bytes
