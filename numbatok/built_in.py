@@ -182,12 +182,15 @@ def built_in(name: str, frame: I64) -> Callable[..., Any]:
 
     Errors: CompileError.
     """
-    method = _MethodDefinition(name.encode(), address(name), METH_FASTCALL, None)
-    _kept.append(method)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    return cast("Callable[..., Any]", make(ctypes.addressof(method), frame, None))
+    return cast("Callable[..., Any]", make(ctypes.addressof(_definition(name)), frame, None))
+
+
+@cache
+def _definition(name: str) -> _MethodDefinition:
+    return _MethodDefinition(name.encode(), address(name), METH_FASTCALL, None)
 
 
 def serve_calls(frame: I64, owner: object, name: str, general: Callable[..., Any]) -> None:
@@ -204,7 +207,7 @@ def serve_calls(frame: I64, owner: object, name: str, general: Callable[..., Any
     ):
         return
     if kind.__dict__.get(name) is general:
-        doc = f"{name}{_signature(general)}\n--\n\n{inspect.getdoc(general)}"
+        doc = f"{name}{_signature(general)}\n--\n\n{inspect.getdoc(general) or ''}"
         flags = METH_FASTCALL | METH_KEYWORDS
         method = _MethodDefinition(name.encode(), address("encode_call"), flags, doc.encode())
         _kept.extend([method, general])

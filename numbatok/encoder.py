@@ -58,7 +58,11 @@ class Encoder:
         self._encode_documents = function("encode_documents")
 
     def take_state(self, policy: Policy) -> ThreadState:
-        """Return a thread state that nobody else uses, set to a policy."""
+        """Return a thread state that nobody else uses, set to a policy.
+
+        It is given back only if all went well: a change that Ctrl-C interrupts may leave it with
+        addresses of memory that is gone.
+        """
         try:
             state = self._states.pop()
         except IndexError:
@@ -125,21 +129,19 @@ class Encoder:
         job = Job(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64))
         find_pretokens = function("find_pretokens")
         state = self.take_state(policy)
-        try:
-            job.start(state)
-            while True:
-                why = find_pretokens(
-                    state.address, address_of(job.text), len(data), address_of(ends), BUDGET
-                )
-                if why == DONE:
-                    break
-                if why == WINDOW_SHORT:
-                    end = state.control[AT_BYTE] = job.giant_end(state)
-                    ends[state.control[AT_ID]] = -end if state.dropped_giant() else end
-                    state.control[AT_ID] += 1
-            n_ends = int(state.control[AT_ID])
-        finally:
-            self.give_state(state)
+        job.start(state)
+        while True:
+            why = find_pretokens(
+                state.address, address_of(job.text), len(data), address_of(ends), BUDGET
+            )
+            if why == DONE:
+                break
+            if why == WINDOW_SHORT:
+                end = state.control[AT_BYTE] = job.giant_end(state)
+                ends[state.control[AT_ID]] = -end if state.dropped_giant() else end
+                state.control[AT_ID] += 1
+        n_ends = int(state.control[AT_ID])
+        self.give_state(state)
         if room is None:
             ends.resize(n_ends, refcheck=False)
         return ends[:n_ends]
@@ -158,15 +160,13 @@ class Encoder:
     ) -> Job:
         """Encode documents in this thread; see Job."""
         state = self.take_state(policy)
-        try:
-            job = Job(text, ends, counting, limit, after, room)
-            job.start(state)
-            while not job.done:
-                job.advance(state, self._encode_documents)
-                if on_progress is not None:
-                    on_progress(job.position(state))
-        finally:
-            self.give_state(state)
+        job = Job(text, ends, counting, limit, after, room)
+        job.start(state)
+        while not job.done:
+            job.advance(state, self._encode_documents)
+            if on_progress is not None:
+                on_progress(job.position(state))
+        self.give_state(state)
         return job
 
 

@@ -84,7 +84,7 @@ class Policies:
             searched = actions if actions.any() else actions[:0]
             choice = None
             if isinstance(key, str) and invalid == "byte-alphabet":
-                choice = sys.intern(key)
+                choice = sys.intern(str.__str__(key))  # of a subclass, such as an enum's, too
             found = Policy(actions, searched, self._classes(invalid), choice)
             self._made[key, invalid] = found
         return found
@@ -108,7 +108,7 @@ class Policies:
             chosen_by = dict.fromkeys(special.refused, REFUSE) | recognized
             chosen = [chosen_by.get(token.content, PLAIN) for token in tokens]
         elif special in ("raise", "recognize", "plain"):
-            action = {"raise": REFUSE, "recognize": RECOGNIZE, "plain": PLAIN}[str(special)]
+            action = {"raise": REFUSE, "recognize": RECOGNIZE, "plain": PLAIN}[str.__str__(special)]
             chosen = [action] * len(tokens)
         else:
             raise InvalidValue(

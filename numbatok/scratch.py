@@ -94,14 +94,15 @@ class ThreadState:
             self.window, self.starts, classes, self.parameters, self.kinds, automaton, self.walk,
             self.dropped, self.flow,
         )  # fmt: skip
-        self._state = State(
+        state = State(
             scan=scan, functions=self.functions, merges=tables.merges, words=tables.words,
             long_words=tables.long_words, long_word_bytes=tables.long_word_bytes,
             added=tables.added, actions=self.actions, memo=self.memo, batch=self.batch,
             lanes=self.lanes, work=self.work, segments=self.segments, control=self.control,
         )  # fmt: skip
-        self.addresses = addresses_of(self._state)
-        self.address = self.addresses.ctypes.data
+        addresses = addresses_of(state)
+        address = addresses.ctypes.data
+        self._state, self.addresses, self.address = state, addresses, address
 
     def follow(self, policy: object, actions: U8, ill_formed: U8) -> None:
         """Use the actions on added tokens and the classes of ill-formed bytes of a policy."""

@@ -7,8 +7,8 @@ laid out otherwise and where kernels run as plain Python, every call goes the ge
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from numbatok.tables import (
 SMALL_TEXT = 1 << 15  # bytes that are encoded with the lock held: 0.8 ms at the slowest
 
 Call = Callable[[Policy, Any], "U32 | None"]
+T = TypeVar("T")
 
 
 class SmallCalls:
@@ -75,48 +76,56 @@ class SmallCalls:
         """Prepare for a policy, make room in the memo, and return the ids or None."""
         if self._policy is policy and self._frame[CALL_WHY] == UNFIT:
             return None  # whatever thread it was that could not: the general way is always right
-        with self._key() as has_key:
-            if not has_key:  # another thread is at it
-                return None
-            if self._policy is not policy:
-                self._change(lambda state: state.follow(policy, policy.actions, policy.ill_formed))
-                self._policy = policy
-                self._frame[CALL_CHOICE] = id(policy.choice) if policy.choice else 0
-                self._frame[CALL_POLICY] = id(policy)
+        return self._with_key(lambda: self._prepared(policy, text))
+
+    def _prepared(self, policy: Policy, text: Any) -> U32 | None:
+        if self._policy is not policy or self._frame[CALL_POLICY] != id(policy):
+            self._change(lambda state: _follow(state, policy), policy)
+        ids = self.call(policy, text)
+        while ids is None and self._frame[CALL_WHY] == MEMO_FULL:
+            self._change(ThreadState.grow_memo, policy)
             ids = self.call(policy, text)
-            while ids is None and self._frame[CALL_WHY] == MEMO_FULL:
-                self._change(ThreadState.grow_memo)
-                self._frame[CALL_POLICY] = id(policy)
-                ids = self.call(policy, text)
-            return ids
+        return ids
 
     def forget(self) -> None:
         """Empty the memo, unless another thread is changing it."""
-        with self._key() as has_key:
-            if has_key and self._state is not None:
-                self._change(ThreadState.forget)
-                self._frame[CALL_POLICY] = id(self._policy)
 
-    @contextlib.contextmanager
-    def _key(self) -> Iterator[bool]:
-        """Have the right to change the state, unless another thread has it."""
+        def work() -> None:
+            if self._state is not None and self._policy is not None:
+                self._change(ThreadState.forget, self._policy)
+
+        self._with_key(work)
+
+    def _with_key(self, work: Callable[[], T]) -> T | None:
+        """Do work with the right to change the state, or nothing if another thread has it."""
+        taken: list[None] = []
         try:
-            self._keys.pop()
-        except IndexError:
-            yield False
-            return
-        try:
-            yield True
+            with contextlib.suppress(IndexError):
+                taken.extend(iter(self._keys.pop, 0))  # in one step: Ctrl-C must not lose the key
+            return work() if taken else None
         finally:
-            self._keys.append(None)
+            self._keys.extend(taken)
 
-    def _change(self, change: Callable[[ThreadState], None]) -> None:
-        """Change the thread state while no call uses it."""
+    def _change(self, change: Callable[[ThreadState], None], policy: Policy) -> None:
+        """Change the thread state while no call uses it.
+
+        Until the last line calls go the general way. A state whose change was interrupted is gone.
+        """
         self._frame[CALL_POLICY] = 0
-        if self._state is None:
-            self._state = self._new_state()
-        change(self._state)
-        self._frame[CALL_STATE] = self._state.address
+        state, self._state, self._policy = self._state, None, None
+        if state is None:
+            state = self._new_state()
+            _follow(state, policy)
+        change(state)
+        self._state, self._policy = state, policy
+        self._frame[CALL_STATE] = state.address
+        self._frame[CALL_CHOICE] = id(policy.choice) if policy.choice else 0
+        self._frame[CALL_POLICY] = id(policy)
+
+
+def _follow(state: ThreadState, policy: Policy) -> None:
+    if state.policy is not policy:
+        state.follow(policy, policy.actions, policy.ill_formed)
 
 
 def _nothing(_policy: Policy, _text: Any) -> None:

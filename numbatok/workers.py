@@ -95,23 +95,21 @@ class Workers:
 
     def run(self, run_rows: RunRows, on_progress: Callable[[int], None] | None) -> Job:
         """Encode everything; `run_rows` runs the threads, given a row of int64[9] for each."""
-        try:
-            waiting = list(range(len(self._states)))
-            while waiting:
-                self._tickets[TICKET_STOP] = 0
-                for k in waiting:
-                    self._tell(k)
-                rows = np.zeros((len(waiting), 9), np.int64)
-                rows[:, 0] = [self._frames[k].ctypes.data for k in waiting]
-                results = run_rows(rows)
-                for k, why in zip(waiting, results, strict=True):
-                    self._settle(k, why)
-                waiting = [k for k, why in zip(waiting, results, strict=True) if why != DONE]
-                if on_progress is not None:
-                    on_progress(self._position())
-        finally:
-            for state in self._states:
-                self._encoder.give_state(state)
+        waiting = list(range(len(self._states)))
+        while waiting:
+            self._tickets[TICKET_STOP] = 0
+            for k in waiting:
+                self._tell(k)
+            rows = np.zeros((len(waiting), 9), np.int64)
+            rows[:, 0] = [self._frames[k].ctypes.data for k in waiting]
+            results = run_rows(rows)
+            for k, why in zip(waiting, results, strict=True):
+                self._settle(k, why)
+            waiting = [k for k, why in zip(waiting, results, strict=True) if why != DONE]
+            if on_progress is not None:
+                on_progress(self._position())
+        for state in self._states:
+            self._encoder.give_state(state)
         return self._whole()
 
     def _largest_part(self, after: NDArray[np.int64] | None) -> int:

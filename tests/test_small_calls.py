@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import gc
 import inspect
 import pickle
@@ -18,6 +19,7 @@ import numbatok
 from numbatok import built_in, small_calls
 from numbatok.errors import InvalidType, SpecialTokenError
 from numbatok.native import interpreted
+from numbatok.scratch import ThreadState
 from numbatok.small_calls import SMALL_TEXT
 from numbatok.tokenizer import Tokenizer, _encode
 from tests.conftest import unpacked
@@ -379,3 +381,76 @@ def test_a_tokenizer_goes_with_its_last_reference(gpt2):
     assert encode("Hello").tolist() == gpt2.encode("Hello").tolist()
     del encode
     assert known() is None
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_an_interrupted_change_of_policies_changes_no_later_call(monkeypatch, before):
+    """Ctrl-C while the state follows another policy: the state is gone, with what it pointed to."""
+    tokenizer, text = numbatok.load("gpt2"), "x <|endoftext|> y"
+    wanted = {
+        special: tokenizer.encode(text, special).tolist() for special in ("plain", "recognize")
+    }
+    connect = ThreadState.connect
+
+    def interrupted(self):
+        if not before:
+            connect(self)
+        raise KeyboardInterrupt
+
+    for special in ("plain", "recognize", "raise"):
+        for forgets in (True, False):
+            tokenizer.encode("hello", special)
+            for other in ("plain", "recognize", "raise"):
+                with monkeypatch.context() as patch:
+                    patch.setattr(ThreadState, "connect", interrupted)
+                    if other != special:
+                        with pytest.raises(KeyboardInterrupt):
+                            tokenizer.encode("hello", other)
+                if forgets:
+                    tokenizer.forget()
+                for name, ids in wanted.items():
+                    assert tokenizer.encode(text, name).tolist() == ids
+                with pytest.raises(SpecialTokenError):
+                    tokenizer.encode(text)
+                tokenizer.encode("hello", special)
+
+
+def test_an_interrupted_long_text_gives_its_state_up(gpt2, monkeypatch):
+    tokenizer = numbatok.load("gpt2")
+    text = " ".join(f"w{i * 7919:x}" for i in range(20_000))
+    wanted = gpt2.encode(text).tolist()
+    tokenizer.encode(text[:50_000])
+    connect = ThreadState.connect
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadState, "connect", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tokenizer.encode(text)  # the memo grows
+    assert tokenizer._encoder._states == []
+    monkeypatch.setattr(ThreadState, "connect", connect)
+    assert tokenizer.encode(text).tolist() == wanted
+
+
+class Word(str):
+    pass
+
+
+class Special(str, enum.Enum):
+    RECOGNIZE = "recognize"
+
+
+@pytest.mark.parametrize("special", [Word("recognize"), Special.RECOGNIZE, np.str_("recognize")])
+def test_a_choice_may_be_of_a_subclass_of_str(special):
+    tokenizer = numbatok.load("gpt2")  # which was not asked to recognize yet
+    assert tokenizer.encode("a<|endoftext|>", special).tolist() == [64, 50256]
+    assert tokenizer.encode("a<|endoftext|>", special=special).tolist() == [64, 50256]
+
+
+def test_objects_of_no_length(gpt2):
+    for thing in (object(), None, 1.5, [], gpt2):
+        with pytest.raises(InvalidType):
+            gpt2.encode(thing)
+        with pytest.raises(InvalidType):
+            gpt2.encode_batch(["a", thing])

@@ -242,7 +242,10 @@ def bytes_of(frame: I64, text: int) -> int:
     Of a str that is ASCII that is the str itself. Of another one it is written to the frame's own
     memory the first time, in a fifth of the time; it keeps what CPython makes the second time.
     """
-    kind, size, address = word(text + TYPE), word(text + LENGTH), text + BYTES_DATA
+    kind, address = word(text + TYPE), text + BYTES_DATA
+    if kind != frame[CALL_STR_TYPE] and kind != frame[CALL_BYTES_TYPE]:
+        return i64(0)  # an object may end where others have a length
+    size = word(text + LENGTH)
     if size > frame[CALL_LONGEST]:
         return i64(0)
     frame[CALL_SIZE] = size
@@ -257,8 +260,6 @@ def bytes_of(frame: I64, text: int) -> int:
         address = call_at(frame[CALL_AS_UTF8], text, frame[CALL_SIZE_ADDRESS], 0, 0)
         if address == 0:  # lone surrogates
             call_at(frame[CALL_CLEAR_ERROR], 0, 0, 0, 0)
-    elif kind != frame[CALL_BYTES_TYPE]:
-        return i64(0)
     return address if frame[CALL_SIZE] <= frame[CALL_LONGEST] else i64(0)
 
 
