@@ -29,6 +29,13 @@ def unpacked(relative: str) -> Path:
     return target
 
 
+def without_places(text: str) -> str:
+    """Return a message without the folders of this machine: results are published."""
+    for folder, name in ((CACHE, "cache"), (SHARED, "shared"), (ROOT, ".")):
+        text = text.replace(str(folder), name)
+    return text
+
+
 def write_atomically(target: Path, data: bytes) -> None:
     """Write the whole file or nothing, also when several processes write it at once."""
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from benchmarks.libraries import Files, Peer
-from benchmarks.places import CACHE, ROOT
+from benchmarks.places import CACHE, ROOT, without_places
 from benchmarks.worker import MARK
 from benchmarks.workloads import Settings
 
@@ -84,7 +84,7 @@ def ask(
             answer: dict[str, Any] = json.loads(line[len(MARK) :])
             return answer
     last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    raise WorkerFailed(f"ended with status {done.returncode}: {last[:200]}")
+    raise WorkerFailed(f"ended with status {done.returncode}: {without_places(last)[:200]}")
 
 
 def cores(n: int) -> list[int]:

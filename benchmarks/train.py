@@ -24,7 +24,7 @@ from benchmarks.catalog import text_path
 from benchmarks.command import save
 from benchmarks.environments import NoEnvironment, python_of
 from benchmarks.intervals import abba, interval, ratio
-from benchmarks.places import CACHE, RESULTS, MissingData, write_atomically
+from benchmarks.places import CACHE, RESULTS, MissingData, without_places, write_atomically
 from benchmarks.processes import environment
 from benchmarks.tables import markdown, number, times
 from benchmarks.trainers import MARK, SEPARATOR, TRAINERS
@@ -100,7 +100,7 @@ def run_once(python: str, name: str, path: Path, size: int) -> Row:
             answer: Row = json.loads(line[len(MARK) :])
             return answer
     last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    return {"failed": f"ended with status {done.returncode}: {last[:200]}"}
+    return {"failed": f"ended with status {done.returncode}: {without_places(last)[:200]}"}
 
 
 def cells_of(text: str, path: Path, size: int, rows: dict[str, list[Row]]) -> list[Row]:
