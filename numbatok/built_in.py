@@ -48,6 +48,7 @@ from numbatok.tables import (
     CALL_UTF8,
     CALL_WIDTH_SHIFT,
     CALL_WRITE_UTF8,
+    FRAME,
     I64,
     N_CALL,
     U8,
@@ -56,7 +57,6 @@ from numbatok.tables import (
 # Places in NumPy's table of functions, fixed by its binary interface.
 ARRAY_TYPE, NEW_ARRAY, SET_BASE = 2, 93, 282
 METH_FASTCALL, METH_KEYWORDS = 0x80, 2
-FRAME = 16  # where the first slot of an object is
 FLAGS = 32  # where they are in a str
 # In them, counted from the bytes of a unit: are the units where str_layout says? Before Python 3.12
 # an extension may still make a str that has them elsewhere.
@@ -201,10 +201,9 @@ def serve_calls(frame: I64, owner: object, name: str, general: Callable[..., Any
     """
     kind, frame[CALL_GENERAL] = type(owner), id(general)
     owner._frame = frame  # type: ignore[attr-defined]
-    marker = ("a marker",)
-    if word(id(owner) + FRAME) != id(frame) or word(id(marker) + tuple.__basicsize__) != id(
-        marker[0]
-    ):
+    item = ("item",)
+    is_item_there = word(id(item) + tuple.__basicsize__) == id(item[0])
+    if not is_item_there or word(id(owner) + FRAME) != id(frame):
         return
     if kind.__dict__.get(name) is general:
         doc = f"{name}{_signature(general)}\n--\n\n{inspect.getdoc(general) or ''}"

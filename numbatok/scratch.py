@@ -24,9 +24,12 @@ from numbatok.tables import (
     EPOCH,
     FORESEEN_TO,
     I64,
+    LANE_ROW,
+    LANE_SYMBOLS,
     MARGIN,
     N_CONTROL,
     N_FLOW,
+    N_LANES,
     SEGMENT_SLOT,
     STRIDE,
     U8,
@@ -49,10 +52,7 @@ if TYPE_CHECKING:
 N_SEGMENTS, SEGMENTS_TEXT, SEGMENTS_IDS = 1 << 11, 1 << 23, 1 << 22  # 8 MB of text, 16 of ids
 PART_BYTES = 1 << 18  # bytes whose ids, some 250 KB, are written to memory that stays in the cache
 SEGMENT = 8192  # bytes of a window; 4 K to 16 K are equally fast
-N_LANES, ROW, WIDTH = 64, 80, 64  # as in kernels/premerge.py
-
-
-MOSTLY = 0.75  # bytes beyond ASCII: Chinese, Japanese
+MOSTLY = 0.75  # of the bytes are beyond ASCII: Chinese, Japanese
 
 
 class ThreadState:
@@ -141,8 +141,11 @@ class ThreadState:
         of other scripts, of which they hold few, three times as many. Of longer ones there are a
         hundred times fewer, in Chinese nearly as many.
         """
-        sizes, foreign = memo_sizes(self.memo), _beyond_ascii(text)
-        wanted = int(3.4 * n_bytes**0.62 * (1 + min(8 * foreign, 2)))
+        sizes, least = memo_sizes(self.memo), 3.4 * n_bytes**0.62
+        if 3 * least <= sizes.entries:
+            return
+        foreign = _beyond_ascii(text)
+        wanted = int(least * (1 + min(8 * foreign, 2)))
         if wanted > sizes.entries:
             entries = min(1 << wanted.bit_length(), self.largest_memo.entries)
             if entries > sizes.entries:
@@ -222,15 +225,15 @@ def make_batch(n: int) -> Batch:
 def make_lanes() -> Lanes:
     """Make work space for pretokens merged side by side."""
     return Lanes(
-        symbols=aligned_zeros(N_LANES * ROW, np.uint32),
-        ranks=aligned_zeros(N_LANES * ROW, np.uint32),
+        symbols=aligned_zeros(N_LANES * LANE_ROW, np.uint32),
+        ranks=aligned_zeros(N_LANES * LANE_ROW, np.uint32),
         alive=aligned_zeros(N_LANES, np.uint64),
         items=aligned_zeros(N_LANES, np.int64),
         widths=aligned_zeros(N_LANES, np.int64),
         positions=aligned_zeros(N_LANES * 2, np.int64),
         pairs=aligned_zeros(N_LANES * 2, np.uint64),
         order=np.arange(N_LANES, dtype=np.int64),
-        likely=aligned_zeros(N_LANES * WIDTH, np.uint32),
+        likely=aligned_zeros(N_LANES * LANE_SYMBOLS, np.uint32),
     )
 
 

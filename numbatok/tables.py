@@ -223,6 +223,10 @@ class Memo(NamedTuple):
 USED_ENTRIES, USED_SPILLED, USED_LONG, USED_LONG_BYTES, N_USED = range(5)
 
 
+N_LANES, LANE_SYMBOLS, LANE_ROW = 64, 64, 80  # pretokens; symbols of one; values of a row
+PACK_SPARE_BYTES = 16  # that pack_ids writes after the last eight ids, at most
+
+
 class Lanes(NamedTuple):
     """Work space in which up to 64 pretokens of up to 64 symbols are merged side by side.
 
@@ -456,6 +460,7 @@ CALL_SIGHTS = CALL_FORMS + N_FORMS  # [N_SIGHTS] address ^ length of texts of wh
 N_SIGHTS = 256
 N_CALL = CALL_SIGHTS + N_SIGHTS
 UNFIT, OTHER_POLICY = -1, -2
+FRAME = 16  # where an object whose first slot is a frame has it, bytes
 
 # Memory for the ids of short texts, int64[N_ARENA]: pages that have blocks of one size each.
 LEAST_BLOCK, LARGEST_BLOCK, BLOCK_STEP = 1 << 11, 1 << 16, 1 << 9  # bytes

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from numbatok.files import thrift
 from numbatok.files.thrift import I32, STRUCT, Struct, Value, varint
 from numbatok.native import function
+from numbatok.tables import PACK_SPARE_BYTES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +34,6 @@ DATA_PAGE, DICTIONARY_PAGE = 0, 2  # PageType
 PLAIN, RLE, RLE_DICTIONARY = 0, 3, 8  # Encoding
 NULL, EMPTY, PRESENT = 0, 1, 2  # definition levels of a nullable list of numbers that are not
 LEVEL_BITS = 2
-SPARE_BYTES = 16  # see kernels.pack
 CODECS = {"snappy": "snappy", "zstd": "zstd", "lz4": "lz4_raw"}
 
 
@@ -222,7 +222,7 @@ class IdPages:
 
     def _pack(self, ids: Ids) -> Any:
         size = ids.size // 8 * self._width
-        packed = np.empty(size + SPARE_BYTES, np.uint8)
+        packed = np.empty(size + PACK_SPARE_BYTES, np.uint8)
         function("pack_ids")(
             ids.ctypes.data, ids.size, self._width, packed.ctypes.data, packed.size
         )

@@ -3,7 +3,7 @@
 pyarrow parses blocks of whole lines (it skips fields that nobody asked for). Where it refuses a
 block, and for rows that come out null, Python's json reads the lines again one by one: it names
 the line, tells null from absent, and takes lone surrogates, which pyarrow refuses. pyarrow itself
-does not look at lines: `_count_objects` sees to it that each has one object.
+does not look at lines: `count_objects` sees to it that each has one object.
 """
 
 from __future__ import annotations

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 8192  # fewer if rows are long; more gained nothing
 FIRST_ROWS = 32  # by which it is seen how long they are
-MOST_RAISED = (
-    8  # times, in a file of long rows here and short ones there: a row group is begun anew
-)
+# Rows are long here and short there, perhaps: each time a row group is begun anew.
+MOST_RAISED = 8
 PAGE_BUFFER = 1 << 20  # column chunks are read page by page: a row group may be larger than memory
 
 
@@ -95,11 +94,6 @@ class ParquetReader:
             if skip < len(batch):
                 yield batch.slice(skip)
             skip = max(skip - len(batch), 0)
-
-    def check(self, source: Source) -> None:
-        """Errors: InvalidSource for a file that cannot be opened or lacks a column."""
-        with open_parquet(source) as file:
-            self._check_columns(file, source)
 
     def _check_columns(self, file: Any, source: Source) -> None:
         schema = file.schema_arrow

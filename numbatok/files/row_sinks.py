@@ -29,14 +29,12 @@ from numbatok.tables import U32
 class RowSink:
     """Whole rows, in groups that are closed by the row with which they have enough ids."""
 
-    def __init__(
-        self, settings: Settings, shards: Shards, skip: int, dtype: np.dtype[Any] | None = None
-    ) -> None:
-        """Take rows whose ids wait in a dtype, that of the settings by default."""
+    def __init__(self, settings: Settings, shards: Shards, skip: int, dtype: np.dtype[Any]) -> None:
+        """Take rows whose ids wait in a dtype until they are written."""
         self._settings, self._shards, self._skip = settings, shards, skip
         self._limit = settings.shard_ids or NO_LIMIT
         self._open_ids: list[U32] = []  # of a row that goes on
-        self._group = RowGroup(settings.dtype if dtype is None else dtype)
+        self._group = RowGroup(dtype)
         self._paths: list[Path] = []
         self._writer: Any = None
         self._counts = {"rows": 0, "ids": 0}

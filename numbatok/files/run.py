@@ -101,7 +101,7 @@ class Run:
 
     def _sink(self, shards: Shards, skip: int, kept: Any) -> Sink:
         if self.settings.format == "megatron":
-            return MegatronSink(self.settings, shards, skip)
+            return MegatronSink(self.settings, shards, skip, self.settings.dtype)
         contents = Contents(kept, self.tokenizer.fingerprint, self.tokenizer.vocab_size)
         sink = TableSink if self.settings.by_row else StreamSink
         return sink(self.settings, shards, skip, contents)

@@ -156,10 +156,15 @@ class Shards:
         self._target.manifest(complete=False).unlink(missing_ok=True)
 
     def abandon(self) -> None:
-        """Finish what is whole and remove the temporary files of what is not. Errors: OSError."""
+        """Finish what is whole and remove the temporary files of what is not.
+
+        If there is no room for the record the one before it stands: a run that goes on with that
+        writes the last shards again.
+        """
         self._pool.shutdown(wait=True)
-        self._write_record()
         remove_temporary(self._target)
+        with contextlib.suppress(OSError):
+            self._write_record()
 
 
 def open_record(

@@ -63,6 +63,7 @@ from numbatok.tables import (
     DONE,
     FLOW_ROW,
     FLOW_WITHIN,
+    FRAME,
     I64,
     LARGEST_BLOCK,
     LEAST_BLOCK,
@@ -82,7 +83,6 @@ TYPE, LENGTH, BYTES_DATA, FLAGS = 8, 16, 32, 32  # where these are in an object,
 # before Python 3.12 an extension may still make one.
 COMPACT, ASCII = 1 << 3, 1 << 4
 ARRAY_DATA, LIST_ITEMS = 16, 24
-FRAME = 16  # the first slot of an object
 C_INT = 0xFFFFFFFF
 WRITABLE = 0x0501  # NumPy's flags: contiguous, aligned, writable
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from numbatok._jit import i64, kernel, part, u64
 from numbatok.kernels.pairs import find_rank, home_of_pair, pack_pair
-from numbatok.kernels.premerge import AT_RANKS, AT_SYMBOLS, NO_PAIR, ROW, start_lanes
+from numbatok.kernels.premerge import AT_RANKS, AT_SYMBOLS, NO_PAIR, start_lanes
 from numbatok.kernels.spill import pack_spilled
-from numbatok.tables import U64, USED_SPILLED, Batch, Lanes, Memo, MergeRules, Scan
+from numbatok.tables import LANE_ROW, U64, USED_SPILLED, Batch, Lanes, Memo, MergeRules, Scan
 from numbatok.vector import (
     clear_lowest_bit,
     count_trailing_zeros,
@@ -69,7 +69,7 @@ def choose_pair(lanes: Lanes, lane: int, merges: MergeRules) -> bool:
     before      left  a   b  right       are (left, ab) at the left neighbour and (ab, right) at p
     after       left  ab  .  right
     """
-    symbols, ranks = lanes.symbols, lane * ROW + AT_RANKS
+    symbols, ranks = lanes.symbols, lane * LANE_ROW + AT_RANKS
     least = minimum_of_sixteen(lanes.ranks, ranks)
     for first in range(16, lanes.widths[lane], 16):
         least = min(least, minimum_of_sixteen(lanes.ranks, ranks + first))
@@ -84,7 +84,7 @@ def choose_pair(lanes: Lanes, lane: int, merges: MergeRules) -> bool:
 
     lanes.alive[lane] = alive
     lanes.ranks[ranks + joined] = NO_PAIR
-    at = lane * ROW + AT_SYMBOLS
+    at = lane * LANE_ROW + AT_SYMBOLS
     symbols[at + position] = symbol
     right = count_trailing_zeros(clear_lowest_bit(after))  # 64 if none is left
     left_pair = pack_pair(i64(symbols[at + left]), symbol)
@@ -99,7 +99,7 @@ def choose_pair(lanes: Lanes, lane: int, merges: MergeRules) -> bool:
 @part
 def rank_new_pairs(lanes: Lanes, lane: int, merges: MergeRules) -> None:
     """Rank the two pairs that `choose_pair` noted."""
-    at = lane * ROW + AT_RANKS
+    at = lane * LANE_ROW + AT_RANKS
     for side in range(2):
         position = lanes.positions[2 * lane + side]  # -1, before the row, if there is no left
         rank = find_rank(lanes.pairs[2 * lane + side], merges)
@@ -109,7 +109,7 @@ def rank_new_pairs(lanes: Lanes, lane: int, merges: MergeRules) -> None:
 @part
 def pack_ids(lanes: Lanes, lane: int, merges: MergeRules, memo: Memo) -> tuple[u64, u64]:
     """Return ids_low and ids_high of a lane that is done."""
-    alive, at = lanes.alive[lane], lane * ROW + AT_SYMBOLS
+    alive, at = lanes.alive[lane], lane * LANE_ROW + AT_SYMBOLS
     count = popcount(alive)
     if count > 4:
         start = memo.used[USED_SPILLED]

@@ -6,8 +6,6 @@ from numbatok._jit import entry, i64, u64
 from numbatok.addresses import view_u8, view_u32
 from numbatok.vector import store_u64
 
-SPARE_BYTES = 16  # that are written after the last eight ids, at most
-
 
 @entry
 def pack_ids(ids_address: int, n_ids: int, width: int, packed_address: int, size: int) -> int:
@@ -15,7 +13,7 @@ def pack_ids(ids_address: int, n_ids: int, width: int, packed_address: int, size
 
     Reads: ids[n_ids], a multiple of eight, each less than 1 << width; 17 <= width <= 31, so that
     no shift reaches 64.
-    Bound: `size`, `width` bytes for every eight ids and SPARE_BYTES.
+    Bound: `size`, `width` bytes for every eight ids and PACK_SPARE_BYTES.
     """
     ids, packed = view_u32(ids_address, n_ids), view_u8(packed_address, size)
     one, two, four = u64(width), u64(2 * width), u64(4 * width - 64)

@@ -40,6 +40,8 @@ from numbatok.kernels.pairs import find_rank, home_of_pair, may_merge, pack_pair
 from numbatok.tables import (
     EDGE_BITS,
     EDGE_NONE,
+    LANE_ROW,
+    N_LANES,
     NO_RANK,
     SYMBOL_BITS,
     U8,
@@ -57,9 +59,7 @@ TO_BEFORE, TO_AFTER, EDGE_MASK = u64(EDGE_BITS), u64(2 * EDGE_BITS), u64(EDGE_NO
 BEFORE, AFTER = u64(EDGE_NONE << EDGE_BITS), u64(EDGE_NONE << 2 * EDGE_BITS)
 FREE = BEFORE | AFTER  # no merge takes a byte at this edge
 SECOND, THIRD, SYMBOL_MASK = u64(SYMBOL_BITS), u64(2 * SYMBOL_BITS), u64((1 << SYMBOL_BITS) - 1)
-N_LANES = 64  # pretokens
 AT_ONCE = 4  # pairs
-ROW = 80  # values of a lane in symbols and in ranks
 AT_SYMBOLS, AT_RANKS = 8, 16  # where position 0 is
 NO_PAIR = NO_RANK << 6  # at least this: no pair of a pretoken is left
 
@@ -85,7 +85,7 @@ def start_lanes(
         lane = lanes.order[n_lanes + k]
         start = natural(i64(scan.starts[batch.new[item + k]]))
         end = natural(i64(scan.starts[batch.new[item + k] + 1]))
-        symbols, at = lanes.symbols, lane * ROW + AT_SYMBOLS
+        symbols, at = lanes.symbols, lane * LANE_ROW + AT_SYMBOLS
         count = put_symbols(scan.window, start, end, merges, symbols, at)
         symbols[at - 1] = symbols[at + WIDTH] = none
         for beyond in range(AT_ONCE):
@@ -167,7 +167,7 @@ def rank_pairs(first: int, n: int, merges: MergeRules, lanes: Lanes) -> None:
     n_likely = i64(0)
     for k in range(first, first + n):
         lane = lanes.order[k]
-        symbols, ranks = lane * ROW + AT_SYMBOLS, lane * ROW + AT_RANKS
+        symbols, ranks = lane * LANE_ROW + AT_SYMBOLS, lane * LANE_ROW + AT_RANKS
         for block in range(ranks, ranks + lanes.widths[lane], 16):
             for at in range(block, block + 16):
                 lanes.ranks[at] = NO_PAIR

@@ -249,7 +249,7 @@ def test_rows_from_many_kinds_of_files_keep_their_order(gpt2, tmp_path, texts):
 
 def test_template_and_separator_go_around_rows(tmp_path, small):
     from numbatok.spec import Template, TemplatePart
-    from tests.test_arrow import tokenizer_with
+    from tests.arrow.test_encode import tokenizer_with
 
     parts = (TemplatePart(ids=(7, 8)), TemplatePart(text="A"), TemplatePart(ids=(9,)))
     tok = tokenizer_with(template=Template(single=parts, pair=()))
@@ -295,7 +295,7 @@ def test_options_that_do_not_fit_are_refused_before_anything_is_read(gpt2, tmp_p
 
 
 def test_ids_of_more_than_16_bits(tmp_path):
-    from tests.test_arrow import numbatok_token, tokenizer_with
+    from tests.arrow.test_encode import numbatok_token, tokenizer_with
 
     tok = tokenizer_with(added=[numbatok_token("<last>", 70_000)])
     (tmp_path / "a.txt").write_text("a <last>")

@@ -1,12 +1,13 @@
 """What was there stays until there is something in its place."""
 
+import errno
 import subprocess
 import sys
 
 import pytest
 
 from numbatok.errors import InvalidSource, InvalidValue, OutputError, SpecialTokenError
-from numbatok.files import encode_files, parquet
+from numbatok.files import encode_files, parquet, shards
 from tests.files.file_rows import ids_of, pa, pq, some_texts, write_parquet
 
 
@@ -80,6 +81,26 @@ def test_advice_fits_the_failure(gpt2, tmp_path, source):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(OutputError, match="check the folder"):
         encode_files(source, tmp_path / "file" / "out.parquet", gpt2, special="plain")
+
+
+def test_a_disk_that_stays_full_hides_no_error(gpt2, tmp_path, source, monkeypatch):
+    """There is no room for the record of what is whole either."""
+    out, written = tmp_path / "out", shards.write_record
+
+    def full(path, record):
+        if record.shards:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(path, record)
+
+    monkeypatch.setattr(shards, "write_record", full)
+    with pytest.raises(OutputError, match=r"No space left on device.*make room"):
+        encode_files(source, out, gpt2, special="plain", format="bin", shard_ids=100)
+    assert not list(out.glob("*.tmp"))
+    monkeypatch.undo()
+    encode_files(source, out, gpt2, special="plain", format="bin", shard_ids=100, resume=True)
+    encode_files(source, tmp_path / "b", gpt2, special="plain", format="bin", shard_ids=100)
+    for path in (tmp_path / "b").glob("*.bin"):
+        assert (out / path.name).read_bytes() == path.read_bytes()
 
 
 def test_how_many_rows_have_the_token(gpt2, tmp_path):

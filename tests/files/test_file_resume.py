@@ -182,7 +182,7 @@ def test_a_finished_output_is_left_as_it_is(gpt2, tmp_path, small):
 
 
 def test_what_a_resumed_run_must_have_in_common(gpt2, tmp_path, small):
-    from tests.test_arrow import numbatok_token, tokenizer_with
+    from tests.arrow.test_encode import numbatok_token, tokenizer_with
 
     source = write_parquet(tmp_path / "a.parquet", some_texts(50))
     out = tmp_path / "out"

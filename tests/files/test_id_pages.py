@@ -174,15 +174,12 @@ def test_a_row_that_is_longer_than_a_page_may_be(tmp_path, monkeypatch, vocab_si
     assert (tmp_path / "a.parquet").stat().st_size < (tmp_path / "b.parquet").stat().st_size
 
 
-def test_a_page_has_whole_rows():
+def test_a_page_has_whole_rows(monkeypatch):
     offsets = np.array([0, 5, 5, 20, 21, 22, 60])
     pages = list(id_pages._rows_of_pages(offsets))
     assert pages == [(0, 6)]
-    id_pages.PAGE_ENTRIES, before = 8, id_pages.PAGE_ENTRIES
-    try:
-        assert list(id_pages._rows_of_pages(offsets)) == [(0, 2), (2, 3), (3, 5), (5, 6)]
-    finally:
-        id_pages.PAGE_ENTRIES = before
+    monkeypatch.setattr(id_pages, "PAGE_ENTRIES", 8)
+    assert list(id_pages._rows_of_pages(offsets)) == [(0, 2), (2, 3), (3, 5), (5, 6)]
 
 
 def test_pages_go_through_the_stream_they_are_given():
