@@ -1,6 +1,7 @@
 """Added tokens have the ids and flags that Hugging Face gives them, or are refused."""
 
 import random
+import time
 
 import pytest
 
@@ -139,12 +140,15 @@ def test_comparison_sees_a_wrong_id():
 
 
 def test_many_added_tokens_are_read_in_linear_time():
-    import time
-
+    """Sixteen times the tokens may take at most 64 times as long; quadratic time is 256."""
     seconds = []
-    for count in (5_000, 20_000):
+    for count in (1_000, 16_000):
         value = document(added_tokens=[added(f"<{i}>", 258 + i) for i in range(count)])
-        start = time.perf_counter()
-        assert len(read(value).added_tokens) == count
-        seconds.append(time.perf_counter() - start)
-    assert seconds[1] < 8 * max(seconds[0], 0.05)
+        best = 99.0
+        for _ in range(3):
+            start = time.process_time()
+            assert len(read(value).added_tokens) == count
+            best = min(best, time.process_time() - start)
+        seconds.append(best)
+    print(f"{seconds[1] / seconds[0]:.1f} times as long")
+    assert seconds[1] < 64 * seconds[0]

@@ -106,11 +106,16 @@ def naive_last_merge(token, ranks):
 
 
 def test_long_tokens_take_no_quadratic_time():
+    """Sixteen times the bytes may take at most 64 times as long; quadratic time is 256."""
     byte_ranks = {bytes([byte]): byte for byte in range(256)}
     seconds = []
-    for size in (20_000, 80_000):
+    for size in (10_000, 160_000):
         ranks = {**byte_ranks, b"aa": 256, b"aaaa": 257, b"a" * size: 258}
-        start = time.perf_counter()
-        assert canonical_split(b"a" * size, ranks) == 0
-        seconds.append(time.perf_counter() - start)
-    assert seconds[1] < 12 * max(seconds[0], 0.02)
+        best = 99.0
+        for _ in range(3):
+            start = time.process_time()
+            assert canonical_split(b"a" * size, ranks) == 0
+            best = min(best, time.process_time() - start)
+        seconds.append(best)
+    print(f"{seconds[1] / seconds[0]:.1f} times as long")
+    assert seconds[1] < 64 * seconds[0]

