@@ -17,7 +17,7 @@ class Options:
     """What the command line asks for."""
 
     libraries: list[str]
-    tokenizer: str
+    tokenizers: list[str]
     rounds: int
     quick: bool
 
@@ -27,23 +27,26 @@ def command(
     about: str,
     measure: Callable[[Options], dict[str, Any]],
     libraries: tuple[str, ...] = tuple(PEERS),
+    *,
+    many: bool = False,
 ) -> int:
     """Parse the command line, measure, write `name`.json; return the exit status.
 
-    `libraries` are those that are measured when the command line names none.
+    `libraries` are those that are measured when the command line names none; `many` is whether it
+    may name many tokenizers.
     """
     made = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=about)
     made.add_argument(
         "--libraries", nargs="+", choices=PEERS, default=list(libraries), metavar="NAME"
     )
-    made.add_argument("--tokenizer", default="gpt2")
+    made.add_argument("--tokenizers", nargs="+" if many else 1, default=["gpt2"], metavar="NAME")
     made.add_argument("--rounds", type=int, default=3, help="each is a pass forward and one back")
     made.add_argument("--quick", action="store_true", help="small, only to see that it runs")
     made.add_argument("--out", type=Path)
     given = made.parse_args()
     rounds = 1 if given.quick else given.rounds
     try:
-        result = measure(Options(given.libraries, given.tokenizer, rounds, given.quick))
+        result = measure(Options(given.libraries, given.tokenizers, rounds, given.quick))
     except MissingData as reason:
         print(f"skipped: {reason}", file=sys.stderr)
         return 0

@@ -20,14 +20,16 @@ STATES = ["load", "load again"]
 
 def measure(options: Options) -> dict[str, Any]:
     """Return the cells of every library."""
-    names = [options.tokenizer]
+    names, settings = options.tokenizers, Settings()
     plan = Plan(
-        options.libraries, names, ["none"], STATES, options.rounds, Settings(), not options.quick
+        options.libraries, names, ["none"], STATES, options.rounds, settings, not options.quick
     )
     outcome, path = Outcome("load", plan), str(text_path("en"))
-    job = Job(files_of(options.tokenizer), "loading", path, path, plan.settings)
-    rivals = prepared(outcome, rivals_of(outcome), job)
-    measure_group(outcome, rivals, job, "none", TOKENIZERS[options.tokenizer].oracle)
+    rivals = rivals_of(outcome)
+    for tokenizer in names:
+        job = Job(files_of(tokenizer), "loading", path, path, settings)
+        able = prepared(outcome, rivals, job)
+        measure_group(outcome, able, job, "none", TOKENIZERS[tokenizer].oracle)
     return outcome.as_json()
 
 
@@ -45,4 +47,4 @@ def table(result: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(command("load", __doc__ or "", measure))
+    sys.exit(command("load", __doc__ or "", measure, many=True))

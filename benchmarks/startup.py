@@ -69,7 +69,8 @@ def measure(options: Options) -> dict[str, Any]:
 
 
 def _processes(options: Options) -> tuple[dict[str, Process], list[dict[str, str]]]:
-    files, skipped = files_of(options.tokenizer), []
+    [tokenizer] = options.tokenizers
+    files, skipped = files_of(tokenizer), []
     found = {name: Process(sys.executable, statements) for name, statements in FLOORS.items()}
     peers = {library: PEERS[library] for library in options.libraries}
     if OURS in peers and not options.quick:

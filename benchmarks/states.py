@@ -137,7 +137,7 @@ def fresh(load: Load, text: str, other: str, settings: Settings) -> dict[str, Me
 
 def new_object(load: Load, text: str, other: str, settings: Settings) -> dict[str, Measurement]:
     """Encode chunks, each with an object that was just loaded: the same terms for everyone."""
-    parts = workloads.spread(workloads.chunks(text), settings.fresh_chunks)
+    parts = workloads.spread(workloads.chunks(text), settings.objects)
     watch, ids = Stopwatch(), []
     for part in parts:
         library = touched(load)

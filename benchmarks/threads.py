@@ -18,12 +18,12 @@ from benchmarks.figures import Figures, Place, figures_of
 from benchmarks.intervals import ratio
 from benchmarks.places import CACHE, write_atomically
 from benchmarks.processes import Job
-from benchmarks.tables import markdown, number, times
+from benchmarks.tables import NOTHING, markdown, number, times
 from benchmarks.workloads import Settings
 
 STATES = ["one document", "one document, warm", "chunks", "chunks, warm"]
 MEGABYTE = 1_000_000
-LIBRARIES = ("numbatok", "gigatoken", "tokenizers 1.0.0rc3", "tiktoken")  # 0.23.3 takes minutes
+LIBRARIES = ("numbatok", "gigatoken", "tokenizers 1.0.0rc3")  # the others take minutes
 BLOCK = 800_000  # less than the text's megabyte, so that whole lines can be taken
 
 
@@ -34,19 +34,21 @@ def measure(options: Options) -> dict[str, Any]:
     counts = [1, os.cpu_count() or 2]
     plan = Plan(
         options.libraries,
-        [options.tokenizer],
+        options.tokenizers,
         [str(n) for n in counts],
         STATES,
         options.rounds,
         settings,
         not options.quick,
     )
-    outcome, files = Outcome("threads", plan), files_of(options.tokenizer)
-    path, rivals = mixed_text(megabytes), rivals_of(outcome)
-    for n in counts:
-        job = Job(files, "documents", path, path, replace(settings, n_threads=n))
-        able = prepared(outcome, rivals, job)
-        measure_group(outcome, able, job, str(n), TOKENIZERS[options.tokenizer].oracle)
+    outcome, path = Outcome("threads", plan), mixed_text(megabytes)
+    rivals = rivals_of(outcome)
+    for tokenizer in options.tokenizers:
+        files, oracle = files_of(tokenizer), TOKENIZERS[tokenizer].oracle
+        for n in counts:
+            job = Job(files, "documents", path, path, replace(settings, n_threads=n))
+            able = prepared(outcome, rivals, job)
+            measure_group(outcome, able, job, str(n), oracle)
     return outcome.as_json()
 
 
@@ -71,22 +73,22 @@ def table(result: dict[str, Any]) -> str:
     """Return the Markdown table of a result."""
     figures, rows = figures_of([result]), []
     one, many = figures.values(1)[0], figures.values(1)[-1]
-    for library in figures.libraries():
-        for state in figures.values(2):
-            rows.append([library, state, *_row(figures, library, state, one, many)])
-    head = ["library", "state", "1 thread, MB/s", f"{many} threads, MB/s", "ratio"]
-    return "All cores, by wall time.\n\n" + markdown(head, rows, left=2)
+    for tokenizer in figures.values(0):
+        for library in figures.libraries():
+            pairs = [_pair(figures, tokenizer, library, state, one, many) for state in STATES]
+            rows.append([tokenizer, library, *pairs])
+    title = f"All cores: MB/s of wall time with {one} and {many} threads, and the ratio."
+    return f"{title}\n\n" + markdown(["tokenizer", "library", *STATES], rows, left=2)
 
 
-def _row(figures: Figures, library: str, state: str, one: str, many: str) -> list[str]:
-    tokenizer = figures.values(0)[0]
+def _pair(figures: Figures, tokenizer: str, library: str, state: str, one: str, many: str) -> str:
     pair = [figures.counted(Place(tokenizer, n, state)).get(library) for n in (one, many)]
     if pair[0] is None or pair[1] is None:
-        return ["none", "none", times(None)]
+        return NOTHING
     speeds = [figure.wall_speed.median for figure in pair if figure]
     gain = ratio(pair[1].wall_speeds, pair[0].wall_speeds)
-    return [*map(number, speeds), times(gain)]
+    return f"{number(speeds[0])}, {number(speeds[1])}, {times(gain)}"
 
 
 if __name__ == "__main__":
-    sys.exit(command("threads", __doc__ or "", measure, LIBRARIES))
+    sys.exit(command("threads", __doc__ or "", measure, LIBRARIES, many=True))

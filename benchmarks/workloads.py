@@ -14,6 +14,7 @@ class Settings:
     text_bytes: int = 4_000_000  # the part of a text that is used
     replays: int = 7  # of the whole text, after the cold encode
     fresh_chunks: int = 32  # evenly spaced over the text
+    objects: int = 8  # that are loaded anew, a chunk of those for each
     call_slices: int = 64  # different texts of a small call
     call_bytes: int = 2_000_000  # encoded by the timed small calls of one length, about
     rows: int = 10_000
@@ -21,7 +22,13 @@ class Settings:
 
 
 QUICK = Settings(
-    text_bytes=60_000, replays=3, fresh_chunks=2, call_slices=8, call_bytes=20_000, rows=200
+    text_bytes=60_000,
+    replays=3,
+    fresh_chunks=2,
+    objects=2,
+    call_slices=8,
+    call_bytes=20_000,
+    rows=200,
 )
 
 

@@ -48,7 +48,7 @@ def measure(options: Options) -> dict[str, Any]:
     texts = [f"{case}, {n}" for case in CASES for n in (short, long)]
     plan = Plan(
         options.libraries,
-        [options.tokenizer],
+        options.tokenizers,
         texts,
         ["once"],
         options.rounds,
@@ -56,7 +56,8 @@ def measure(options: Options) -> dict[str, Any]:
         not options.quick,
         seconds=SECONDS,
     )
-    outcome, files = Outcome("worst_case", plan), files_of(options.tokenizer)
+    outcome, [tokenizer] = Outcome("worst_case", plan), options.tokenizers
+    files = files_of(tokenizer)
     path = _text("spaces", short)
     rivals = prepared(outcome, rivals_of(outcome), Job(files, "once", path, path, settings))
     for text in texts:
