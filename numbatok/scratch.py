@@ -30,6 +30,7 @@ from numbatok.tables import (
     N_CONTROL,
     N_FLOW,
     N_LANES,
+    OVERLAP,
     SEGMENT_SLOT,
     STRIDE,
     U8,
@@ -247,5 +248,5 @@ def make_work(length: int, n_ranks: int) -> Work:
     return Work(
         np.zeros(length + 64, np.uint32), aligned_zeros(64, np.uint32),
         np.zeros(length + 1, np.uint32), np.zeros(length + 1, np.uint32),
-        np.zeros(2 * length + 8, np.uint64), lists,
+        np.zeros(2 * length + OVERLAP, np.uint64), lists,
     )  # fmt: skip

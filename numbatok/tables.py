@@ -282,6 +282,9 @@ class RankLists(NamedTuple):
     marks: U64  # [length / 64 + 1] a bit for each position
 
 
+OVERLAP = 512  # bytes that two windows of a giant pretoken share: four times the longest tokens
+
+
 class Work(NamedTuple):
     """Work space in which one pretoken of more than 15 bytes is merged."""
 
@@ -289,7 +292,7 @@ class Work(NamedTuple):
     ranks: U32  # [64] rank << 6 | position
     following: U32  # [length] position of the next symbol
     preceding: U32  # [length] position of the previous symbol + 1, or 0
-    heap: U64  # [2 length] rank << 32 | position, least first
+    heap: U64  # [2 length + OVERLAP] rank << 32 | position, least first
     lists: RankLists
 
 

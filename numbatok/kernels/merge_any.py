@@ -45,7 +45,10 @@ def spill_merged(
 
 @kernel
 def merge_work(length: int, merges: MergeRules, work: Work) -> int:
-    """Merge work.symbols[:length] in place; return how many symbols are left."""
+    """Merge work.symbols[:length] in place; return how many symbols are left.
+
+    Symbol k then started at position work.preceding[k].
+    """
     if length >= BY_RANK:
         count = merge_by_rank(length, merges, work)
         if count >= 0:
@@ -53,6 +56,6 @@ def merge_work(length: int, merges: MergeRules, work: Work) -> int:
     merge_symbols(length, merges, work)
     at, count = i64(0), i64(0)
     while at < length:
-        work.symbols[count] = work.symbols[at]
+        work.symbols[count], work.preceding[count] = work.symbols[at], at
         at, count = i64(work.following[at]), count + 1
     return count
