@@ -28,8 +28,6 @@ GROUPS = {
         "measure_rows": Entry(_KERNELS + "rows", 5),
         "join_rows": Entry(_KERNELS + "rows", 6),
         "write_utf8": Entry(_KERNELS + "transcode", 4),
-        "find_change": Entry(_KERNELS + "normalize", 5),
-        "learn_unchanged": Entry(_KERNELS + "normalize", 3),
     },
     "build": {  # what a tokenizer needs that is not known yet
         "build_merges": Entry(_KERNELS + "build", 7),
@@ -48,6 +46,10 @@ GROUPS = {
     "pieces": {
         "find_pretokens": Entry(_KERNELS + "pretokens", 5),
         "find_all_added": Entry(_KERNELS + "added", 5),
+    },
+    "forms": {
+        "normalize": Entry(_KERNELS + "normalize", 4),
+        "find_change": Entry(_KERNELS + "normalize", 5),
     },
     "files": {
         "find_separators": Entry(_KERNELS + "separators", 6),

@@ -1,23 +1,23 @@
 """Normalize text as a tokenizer's normalizers do; text that needs no change is only looked at.
 
-Unicode forms act on short stretches that a kernel finds; each stretch is worked out once in Python
-and remembered. Bytes that are not UTF-8 stay as they are.
+A kernel knows the Unicode forms. Bytes that are not UTF-8 stay as they are.
 """
 
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from numbatok.alignment import Edit, put_before
 from numbatok.character_classes import two_stages
 from numbatok.errors import UnsupportedTokenizer
-from numbatok.memory import addresses_of
+from numbatok.memory import address_of, addresses_of
 from numbatok.native import function
+from numbatok.pages import borrow, settle
 from numbatok.regex.find import Pattern
 from numbatok.spec import (
     AddedToken,
@@ -30,19 +30,35 @@ from numbatok.spec import (
     UnicodeForm,
 )
 from numbatok.tables import (
+    DONE,
     FIRST_IDEOGRAPH,
     LAST_IDEOGRAPH,
-    LONGEST_UNCHANGED,
     MAY_CHANGE,
-    N_UNCHANGED,
+    MOST_BYTES,
+    MOST_POINTS,
+    N_NORMALIZE,
+    NEAR_TOKEN,
+    NO_ROOM,
+    NO_WORK,
+    NORMALIZE_COPIED,
+    NORMALIZE_ENDS,
+    NORMALIZE_MARKS,
+    NORMALIZE_N_DOCUMENTS,
+    NORMALIZE_NEEDED,
+    NORMALIZE_NEW_ENDS,
+    NORMALIZE_OUT,
+    NORMALIZE_ROOM,
+    NORMALIZE_WORK,
+    NORMALIZE_WRITTEN,
     U8,
     Changes,
+    Stretch,
 )
 from numbatok.unicode import normalization as data
 from numbatok.unicode import white_space
 
 Step = Callable[[bytes], bytes]
-SHORT = 64  # bytes of a stretch of which it is remembered what it becomes
+SHORT = 1024  # bytes of a stretch for which there is work space at once
 
 
 class Normalization:
@@ -175,36 +191,48 @@ class _Strip:
 
 
 class StretchStep:
-    """A step that changes short stretches of a text, each independent of the others."""
+    """A Unicode form, which changes short stretches of a text, each for itself."""
 
-    def __init__(self, kinds: U8, change: Callable[[str], str]) -> None:
-        self._changes = Changes(
-            two_stages(kinds, np.zeros(256, np.uint8)),
-            _pages(kinds),
-            np.zeros(2 * N_UNCHANGED, np.uint64),
-        )
-        self._n_unchanged = 0
-        self._addresses = addresses_of(self._changes)
+    def __init__(self, changes: Changes) -> None:
+        self._changes, self._addresses = changes, addresses_of(changes)
         self.address = int(self._addresses.ctypes.data)
-
-        def change_bytes(stretch: bytes) -> bytes:
-            changed = change(stretch.decode("utf-8", "surrogateescape"))
-            return changed.encode("utf-8", "surrogateescape")
-
-        self._change, self._change_short = change_bytes, lru_cache(1 << 16)(change_bytes)
-        self._lock = threading.Lock()
-
-    def change(self, stretch: bytes) -> bytes:
-        """Return what a stretch becomes."""
-        return (self._change_short if len(stretch) <= SHORT else self._change)(stretch)
+        self._normalize = function("normalize")  # now, so that no text has to wait for it
 
     def __call__(self, text: bytes) -> bytes:
-        """Return the text with every stretch changed."""
-        pieces, done = [], 0
-        for start, end, changed in self.changes(np.frombuffer(text, np.uint8)):
-            pieces += [text[done:start], changed]
-            done = end
-        return b"".join([*pieces, text[done:]]) if pieces else text
+        """Return the normalized text."""
+        data = np.frombuffer(text, np.uint8)
+        done = self.normalized(data, np.array([data.size]))
+        return text if done is None or done[0] is data else done[0].tobytes()
+
+    def normalized(
+        self, text: U8, ends: NDArray[np.int64], marks: U8 | None = None
+    ) -> tuple[U8, NDArray[np.int64]] | None:
+        """Return documents in this form, each for itself, and their ends; the same if none changes.
+
+        None if `marks`, of bytes of added tokens, say that one may be where something changes.
+        """
+        new_ends, flow = np.empty_like(ends), np.zeros(N_NORMALIZE, np.int64)
+        work, out = _work(SHORT), np.empty(0, np.uint8)
+        addresses = addresses_of(work)
+        flow[NORMALIZE_ENDS], flow[NORMALIZE_N_DOCUMENTS] = address_of(ends), ends.size
+        flow[NORMALIZE_NEW_ENDS] = address_of(new_ends)
+        flow[NORMALIZE_MARKS] = 0 if marks is None else address_of(marks)
+        flow[NORMALIZE_WORK] = address_of(addresses)
+        arguments = self.address, address_of(text), text.size, address_of(flow)
+        while (why := self._normalize(*arguments)) != DONE:
+            if why == NEAR_TOKEN:
+                return None
+            needed, written = int(flow[NORMALIZE_NEEDED]), int(flow[NORMALIZE_WRITTEN])
+            if why == NO_WORK:
+                work = _work(needed)
+                addresses[:] = addresses_of(work)
+            elif why == NO_ROOM:
+                wider = borrow(max(needed + text.size // 8, 2 * out.size))
+                wider[:written], out = out[:written], wider
+                flow[NORMALIZE_OUT], flow[NORMALIZE_ROOM] = address_of(out), out.size
+        written = int(flow[NORMALIZE_WRITTEN])
+        settle(out, written)
+        return (out[:written], new_ends) if flow[NORMALIZE_COPIED] else (text, ends)
 
     def changes(self, text: U8) -> Iterator[Edit]:
         """Yield start and end of each stretch that changes, and what it becomes."""
@@ -214,21 +242,17 @@ class StretchStep:
         while find_change(self.address, address, done, size, stretch_address):
             start, done = stretch.tolist()
             old = bytes(view[start:done])
-            new = self.change(old)
+            new = self(old)
             if new != old:
                 yield start, done, new
-            else:
-                self._learn(old)
 
-    def _learn(self, stretch: bytes) -> None:
-        """Let kernels know a stretch that stays as it is, if there is a place for it."""
-        if len(stretch) > LONGEST_UNCHANGED:
-            return
-        text = np.frombuffer(stretch, np.uint8)
-        with self._lock:
-            if self._n_unchanged < N_UNCHANGED // 2:
-                learn = function("learn_unchanged")
-                self._n_unchanged += learn(self.address, text.ctypes.data, text.size)
+
+def _work(n_bytes: int) -> Stretch:
+    """Return work space for a stretch of so many bytes."""
+    n_points = MOST_POINTS * n_bytes + 3
+    points, in_order = np.empty(n_points, np.uint32), np.empty(n_points, np.uint32)
+    kinds, out = np.empty(n_points, np.uint8), np.empty(MOST_BYTES * n_bytes, np.uint8)
+    return Stretch(points, kinds, in_order, out)
 
 
 def _pages(kinds: U8) -> U8:
@@ -260,13 +284,20 @@ def _form_step(form: str) -> StretchStep:
     places = _places()
     kinds = tables.combining[places].copy()
     kinds[(tables.flags[places] & flag) != 0] = MAY_CHANGE
-    compatibility, composing = form.startswith("NFK"), form.endswith("C")
-
-    def change(text: str) -> str:
-        points = _ordered(_decomposed(map(ord, text), compatibility))
-        return "".join(map(chr, _composed(points) if composing else points))
-
-    return StretchStep(kinds, change)
+    composing = form.endswith("C")
+    return StretchStep(
+        Changes(
+            two_stages(kinds, np.zeros(256, np.uint8)),
+            _pages(kinds),
+            tables.pages,
+            tables.combining,
+            tables.compatibility if form.startswith("NFK") else tables.canonical,
+            tables.sequence_offsets,
+            tables.sequences,
+            tables.pair_keys if composing else tables.pair_keys[:0],
+            tables.pair_composites if composing else tables.pair_composites[:0],
+        )
+    )
 
 
 def _places() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -274,67 +305,6 @@ def _places() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     points = np.arange(0x110000)
     pages = data.normalization_tables().pages.astype(np.int64)
     return pages[points >> 8] << 8 | points & 0xFF
-
-
-def _decomposed(points: Iterable[int], compatibility: bool) -> list[int]:
-    result: list[int] = []
-    for point in points:
-        syllable = point - data.HANGUL_SYLLABLES
-        if 0 <= syllable < data.HANGUL_SYLLABLE_COUNT:
-            rest, trailing = divmod(syllable, data.HANGUL_TRAILING_COUNT)
-            leading, vowel = divmod(rest, data.HANGUL_VOWEL_COUNT)
-            result += [data.HANGUL_LEADING + leading, data.HANGUL_VOWELS + vowel]
-            if trailing:
-                result.append(data.HANGUL_TRAILING + trailing)
-        else:
-            result += data.decomposition(point, compatibility) or (point,)
-    return result
-
-
-def _ordered(points: list[int]) -> list[int]:
-    """Sort each run of combining characters by class, equal ones staying in order."""
-    start = 0
-    while start < len(points):
-        end = start
-        while end < len(points) and data.combining_class(points[end]):
-            end += 1
-        if end - start > 1:
-            points[start:end] = sorted(points[start:end], key=data.combining_class)
-        start = max(end, start) + 1
-    return points
-
-
-def _composed(points: list[int]) -> list[int]:
-    """Compose each starter with what follows it and is not blocked from it."""
-    result: list[int] = []
-    starter, last = -1, 0
-    for point in points:
-        kind = data.combining_class(point)
-        blocked = starter >= 0 and starter < len(result) - 1 and last >= kind
-        if starter >= 0 and not blocked and (made := _pair(result[starter], point)) is not None:
-            result[starter] = made
-            continue
-        if kind == 0:
-            starter, last = len(result), 0
-        else:
-            last = kind
-        result.append(point)
-    return result
-
-
-def _pair(first: int, second: int) -> int | None:
-    leading, vowel = first - data.HANGUL_LEADING, second - data.HANGUL_VOWELS
-    if 0 <= leading < data.HANGUL_LEADING_COUNT and 0 <= vowel < data.HANGUL_VOWEL_COUNT:
-        number = (leading * data.HANGUL_VOWEL_COUNT + vowel) * data.HANGUL_TRAILING_COUNT
-        return data.HANGUL_SYLLABLES + number
-    syllable, trailing = first - data.HANGUL_SYLLABLES, second - data.HANGUL_TRAILING
-    if (
-        0 <= syllable < data.HANGUL_SYLLABLE_COUNT
-        and syllable % data.HANGUL_TRAILING_COUNT == 0
-        and 0 < trailing < data.HANGUL_TRAILING_COUNT
-    ):
-        return first + trailing
-    return data.composition(first, second)
 
 
 # --- one character at a time ----------------------------------------------------------------------

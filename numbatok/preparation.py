@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from numbatok.alignment import Alignment, Edit, put_before
-from numbatok.edits import apply_edits, split_edits
+from numbatok.alignment import Alignment, put_before
 from numbatok.memory import addresses_of
 from numbatok.native import function
 from numbatok.normalization import Normalization, searched_contents
@@ -27,6 +26,8 @@ from numbatok.regex.pieces import find_pieces, with_punctuation
 from numbatok.spec import AddedToken, TokenizerSpec
 from numbatok.tables import (
     BREAK_DOCUMENT,
+    ENDS_TOKEN,
+    INSIDE_TOKEN,
     N_CONTROL,
     NEXT_ADDED,
     REFUSE,
@@ -70,8 +71,12 @@ class Preparation:
         self._always = self._prefix_space or overlap(spec.added_tokens, contents)
         self._raw_first = _any_of(tables.raw_added.first_bytes)
         self._first = _any_of(tables.added.first_bytes)
-        self._inside = _any_of(_marked(b"".join(contents)))
-        self._last = _any_of(_marked(b"".join(content[-1:] for content in contents)))
+        self._marks = np.zeros(256, np.uint8)
+        if tables.added.flags.size:  # an added token may take white space from anywhere
+            self._marks[:] = INSIDE_TOKEN
+        for content in contents:
+            self._marks[list(content)] |= INSIDE_TOKEN
+            self._marks[list(content[-1:])] |= ENDS_TOKEN
 
     def is_idle(self) -> bool:
         """Tell whether no text ever needs to be prepared."""
@@ -106,29 +111,13 @@ class Preparation:
         steps = self._normalization.stretch_steps()
         if self._always or steps is None:
             return None
+        marks = self._marks if policy.added_actions.any() else None
         for step in steps:
-            edits = split_edits(list(step.changes(text)), ends, step, text)
-            if edits and policy.added_actions.any() and not self._keeps_tokens(text, edits):
+            done = step.normalized(text, ends, marks)
+            if done is None:
                 return None
-            text, ends = apply_edits(text, ends, edits)
+            text, ends = done
         return text, ends
-
-    def _keeps_tokens(self, text: U8, edits: list[Edit]) -> bool:
-        """Tell whether surely no added token overlaps a change, before it or after it."""
-        if self._tables.added.flags.size:
-            return False
-        view = text.data
-        parts = (part for start, end, new in edits for part in (bytes(view[start:end]), new))
-        return not any(self._may_overlap(part) for part in parts)
-
-    def _may_overlap(self, part: bytes) -> bool:
-        """Tell whether an added token may overlap some bytes of a text, which hold none.
-
-        The end of one may be an ASCII character that marks follow.
-        """
-        if len(part) < 2 or part[0] >= 0x80:
-            return not part or self._inside.search(part) is not None
-        return self._inside.search(part, 1) is not None or self._last.match(part) is not None
 
     def prepare(self, text: U8, ends: NDArray[np.int64], policy: Policy) -> Prepared | Refusal:
         """Return the pieces of documents, or the added token that the call refuses."""
@@ -238,13 +227,6 @@ def find_all(data: bytes, added: AddedTokens, actions: U8) -> Iterator[tuple[int
         )
         triples = found[: 3 * count].tolist()
         yield from zip(triples[::3], triples[1::3], triples[2::3], strict=True)
-
-
-def _marked(values: bytes) -> U8:
-    """Return a table with a mark at each of some bytes, uint8[256]."""
-    marks = np.zeros(256, np.uint8)
-    marks[list(values)] = 1
-    return marks
 
 
 def _any_of(first_bytes: U8) -> re.Pattern[bytes]:

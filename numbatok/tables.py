@@ -43,16 +43,56 @@ class CharacterClasses(NamedTuple):
 MAY_CHANGE = 255  # class, in the tables of a normalization, of a character that it may change or
 # that may change what is before it; the other classes are canonical combining classes, up to 240
 FIRST_IDEOGRAPH, LAST_IDEOGRAPH = 0xE4, 0xE9  # first bytes of characters that stay as they are
-# Places for stretches that stay as they are, at most half of them used; the most bytes of one.
-N_UNCHANGED, LONGEST_UNCHANGED = 1 << 14, 15
 
 
 class Changes(NamedTuple):
-    """Where the text may change when it is normalized: 0, MAY_CHANGE or a combining class."""
+    """A Unicode form: where it may change a text, and to what.
 
-    classes: CharacterClasses
+    The columns and sequences are those of unicode/normalization, of one kind of decomposition.
+    """
+
+    classes: CharacterClasses  # 0, MAY_CHANGE or a combining class
     pages: U8  # [64 * 64] is a class not 0, by the low six bits of the first and the second byte
-    unchanged: U64  # [2 * N_UNCHANGED] stretches of up to 15 bytes that do not change, hashed
+    places: U8  # [0x1100] page of the 256 code points from number << 8
+    combining: U8  # [places] canonical combining class
+    sequences: U16  # [places] number of the decomposition, 0: itself
+    offsets: U16  # [sequences + 2]
+    points: U32  # code points of all sequences
+    pair_keys: U64  # [pairs] first << 32 | second, ascending; none if the form does not compose
+    composites: U32  # [pairs]
+
+
+MOST_POINTS, MOST_BYTES = 6, 11  # of what a byte becomes: U+FDFA, three bytes, 18 points, 33 bytes
+
+
+class Stretch(NamedTuple):
+    """Work space for a stretch of n bytes that changes."""
+
+    points: U32  # [MOST_POINTS * n + 3]
+    kinds: U8  # [MOST_POINTS * n + 3] their combining classes
+    sorted: U32  # [MOST_POINTS * n + 3] class << 21 | point
+    out: U8  # [MOST_BYTES * n]
+
+
+# How far a text is normalized, int64[N_NORMALIZE], by place. Rows of the text end at `ends`.
+(
+    NORMALIZE_FOUND,  # where to look for the next stretch
+    NORMALIZE_COPIED,  # what comes before is in `out` as it was or changed; 0: nothing is
+    NORMALIZE_WRITTEN,  # bytes of `out`
+    NORMALIZE_OUT,
+    NORMALIZE_ROOM,
+    NORMALIZE_ENDS,
+    NORMALIZE_N_DOCUMENTS,
+    NORMALIZE_DOCUMENT,  # whose new end comes next
+    NORMALIZE_NEW_ENDS,
+    NORMALIZE_MARKS,  # U8[256] of INSIDE_TOKEN and ENDS_TOKEN, or 0: what changes may be anywhere
+    NORMALIZE_WORK,  # a Stretch
+    NORMALIZE_FIRST,  # the stretch at hand
+    NORMALIZE_STOP,
+    NORMALIZE_NEEDED,  # bytes of the stretch, or of room
+    N_NORMALIZE,
+) = range(15)
+INSIDE_TOKEN, ENDS_TOKEN = 1, 2  # of bytes: is in an added token, is the last one of some
 
 
 class WideClasses(NamedTuple):
@@ -412,7 +452,9 @@ SCAN_WINDOW, PRETOKEN_END, N_FUNCTIONS = range(3)
 CUT_WORDS, CUT_COMMAS, CUT_WIDE_WORDS = 1, 2, 4  # bits: where a text may be cut, as in `cuts`
 
 # Why the driver came back to Python.
-DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED, NO_ROOM = range(7)
+(
+    DONE, PAUSED, MEMO_FULL, WINDOW_SHORT, REFUSED, LIMIT_PASSED, NO_ROOM, NO_WORK, NEAR_TOKEN,
+) = range(9)  # fmt: skip
 
 # The frame of a short call, int64[N_CALL]: what kernels/call.py needs, by place.
 N_FORMS = 4  # normalizers of one tokenizer that a short call can look through

@@ -27,7 +27,7 @@ from numbatok.policy import (
     to_bytes,
 )
 from numbatok.preparation import Preparation
-from numbatok.spec import TokenizerSpec
+from numbatok.spec import TokenizerSpec, UnicodeForm
 from numbatok.tables import U8, U32, Tables
 from numbatok.truncation import cut_between_characters, halve
 from numbatok.utf8 import to_array
@@ -78,7 +78,9 @@ def _open(located: formats.Located) -> Tokenizer:
 
 def load_kernels(spec: TokenizerSpec, *others: str) -> None:
     """Load what the first text needs, and other entries; what was never compiled side by side."""
-    names = ("encode_documents", "encode_object", *others, recognize(spec).scan)
+    names = ["encode_documents", "encode_object", *others, recognize(spec).scan]
+    if any(isinstance(normalizer, UnicodeForm) for normalizer in spec.normalizers):
+        names.append("normalize")
     native.load_together(names, parallel.n_threads())
 
 

@@ -1,33 +1,161 @@
-"""Find the stretches of a text that a Unicode normalization may change."""
+"""Normalize a text to a Unicode form: stretches that may change are found by vectors, and done.
+
+A stretch is a character and the marks after it, or what may compose with it: nothing outside
+changes places or composes with anything inside.
+"""
 
 from __future__ import annotations
 
 from numbatok._jit import entry, i64, kernel, part, u64
 from numbatok.addresses import opener, view_i64, view_u8
+from numbatok.kernels.compose import normalize_stretch, stays
 from numbatok.kernels.utf8 import class_within
 from numbatok.tables import (
+    DONE,
+    ENDS_TOKEN,
     FIRST_IDEOGRAPH,
+    I64,
+    INSIDE_TOKEN,
     LAST_IDEOGRAPH,
-    LONGEST_UNCHANGED,
     MAY_CHANGE,
-    N_UNCHANGED,
+    MOST_BYTES,
+    N_NORMALIZE,
+    NEAR_TOKEN,
+    NO_ROOM,
+    NO_WORK,
+    NORMALIZE_COPIED,
+    NORMALIZE_DOCUMENT,
+    NORMALIZE_ENDS,
+    NORMALIZE_FIRST,
+    NORMALIZE_FOUND,
+    NORMALIZE_MARKS,
+    NORMALIZE_N_DOCUMENTS,
+    NORMALIZE_NEEDED,
+    NORMALIZE_NEW_ENDS,
+    NORMALIZE_OUT,
+    NORMALIZE_ROOM,
+    NORMALIZE_STOP,
+    NORMALIZE_WORK,
+    NORMALIZE_WRITTEN,
+    PAUSED,
     U8,
     Changes,
+    Stretch,
 )
 from numbatok.vector import (
     BLOCK,
     clear_lowest_bit,
+    copy_bytes,
     count_trailing_zeros,
     range_mask,
-    wrapping_multiply,
 )
 
 ZERO = u64(0)
 FIRST_LEAD, LAST_LEAD = 0xC0, 0xFF  # first bytes of characters beyond ASCII, and some of none
-WALK = 8  # places where a stretch may be
-MIX, SHIFT = u64(0x9E3779B97F4A7C15), u64(65 - N_UNCHANGED.bit_length())
+BUDGET = 4 << 20  # bytes that change between two chances to stop: some 50 ms
 
-open_changes = opener(Changes)
+open_changes, open_stretch = opener(Changes), opener(Stretch)
+
+
+@entry
+def normalize(changes_address: int, text_address: int, size: int, flow_address: int) -> int:
+    """Write a text to flow[NORMALIZE_OUT] as the form has it, each of its documents for itself.
+
+    If nothing changes nothing is written: NORMALIZE_COPIED is 0. Returns why no further: DONE, or
+    NO_WORK for so many bytes, NO_ROOM, NEAR_TOKEN: where an added token may be, or PAUSED; the
+    caller sees to it and calls again.
+    """
+    changes, text = open_changes(changes_address), view_u8(text_address, size)
+    flow = view_i64(flow_address, N_NORMALIZE)
+    first, stretch_address = flow[NORMALIZE_FOUND], flow_address + 8 * NORMALIZE_FIRST
+    while find_change(changes_address, text_address, flow[NORMALIZE_FOUND], size, stretch_address):
+        while flow[NORMALIZE_FIRST] < flow[NORMALIZE_STOP]:
+            stop = flow[NORMALIZE_STOP]
+            if flow[NORMALIZE_N_DOCUMENTS] > 0:
+                stop = min(stop, pass_documents(flow[NORMALIZE_FIRST], flow))
+            why = change_stretch(text, stop, changes, flow)
+            if why != DONE:
+                return why
+            flow[NORMALIZE_FIRST] = flow[NORMALIZE_FOUND] = stop
+        if flow[NORMALIZE_FOUND] - first > BUDGET:
+            return i64(PAUSED)
+    if flow[NORMALIZE_COPIED] > 0 and not write(text, size, i64(0), flow):
+        return i64(NO_ROOM)
+    pass_documents(size, flow)
+    return i64(DONE)
+
+
+@kernel
+def pass_documents(pos: int, flow: I64) -> int:
+    """Write the new ends of documents that end at `pos` or before; return where the next ends."""
+    n, document = flow[NORMALIZE_N_DOCUMENTS], flow[NORMALIZE_DOCUMENT]
+    ends, new_ends = view_i64(flow[NORMALIZE_ENDS], n), view_i64(flow[NORMALIZE_NEW_ENDS], n)
+    growth = flow[NORMALIZE_WRITTEN] - flow[NORMALIZE_COPIED]
+    while document < n and ends[document] <= pos:
+        new_ends[document] = ends[document] + growth
+        document += 1
+    flow[NORMALIZE_DOCUMENT] = document
+    return ends[document] if document < n else i64(pos)
+
+
+@kernel
+def change_stretch(text: U8, stop: int, changes: Changes, flow: I64) -> int:
+    """Normalize the text from NORMALIZE_FIRST to `stop`; return why not, or DONE."""
+    start, work = flow[NORMALIZE_FIRST], open_stretch(flow[NORMALIZE_WORK])
+    if MOST_BYTES * (stop - start) > work.out.size:
+        flow[NORMALIZE_NEEDED] = stop - start
+        return i64(NO_WORK)
+    size = normalize_stretch(text, start, stop, changes, work)
+    if size == stop - start and is_same(text, start, work.out, size):
+        return i64(DONE)
+    if flow[NORMALIZE_MARKS] != 0:
+        marks = view_u8(flow[NORMALIZE_MARKS], 256)
+        if may_overlap(text, start, stop, marks) or may_overlap(work.out, i64(0), size, marks):
+            return i64(NEAR_TOKEN)
+    if not write(text, start, size, flow):
+        return i64(NO_ROOM)
+    flow[NORMALIZE_COPIED] = stop
+    return i64(DONE)
+
+
+@part
+def is_same(text: U8, start: int, other: U8, size: int) -> bool:
+    """Tell whether text[start:] starts with other[:size]."""
+    k = i64(0)
+    while k < size and text[start + k] == other[k]:
+        k += 1
+    return k == size
+
+
+@part
+def may_overlap(text: U8, start: int, stop: int, marks: U8) -> bool:
+    """Tell whether an added token may overlap text[start:stop], which holds none.
+
+    The end of one may be an ASCII character that marks follow.
+    """
+    found, lead = i64(0), i64(text[start])
+    if stop - start < 2 or lead >= 0x80:
+        found = i64(marks[lead]) & INSIDE_TOKEN
+    elif marks[lead] & ENDS_TOKEN != 0:
+        return True
+    for k in range(start + 1, stop):
+        found |= i64(marks[i64(text[k])]) & INSIDE_TOKEN
+    return found != 0
+
+
+@kernel
+def write(text: U8, stop: int, size: int, flow: I64) -> bool:
+    """Write the text up to `stop`, then `size` bytes of the work space; tell if there is room."""
+    start, at = flow[NORMALIZE_COPIED], flow[NORMALIZE_WRITTEN]
+    end = at + stop - start + size
+    if end > flow[NORMALIZE_ROOM]:
+        flow[NORMALIZE_NEEDED] = end
+        return False
+    out, changed = view_u8(flow[NORMALIZE_OUT], end), open_stretch(flow[NORMALIZE_WORK]).out
+    copy_bytes(text, start, out, at, stop - start)
+    copy_bytes(changed, i64(0), out, end - size, size)
+    flow[NORMALIZE_COPIED], flow[NORMALIZE_WRITTEN] = stop, end
+    return True
 
 
 @entry
@@ -49,7 +177,7 @@ def find_change(
         stop, in_order = run_of_marks(text, pos, end, changes)
         if not in_order:
             first = start_before(text, pos, done)
-            if not is_unchanged(text, first, stop, changes):
+            if not stays(text, first, stop, changes):
                 stretch[0], stretch[1] = first, stop
                 return i64(1)
         done = stop
@@ -104,54 +232,3 @@ def start_before(text: U8, pos: int, first: int) -> int:
         if text[at] & 0xC0 != 0x80:
             return at
     return at
-
-
-@part
-def is_unchanged(text: U8, first: int, stop: int, changes: Changes) -> bool:
-    """Tell whether a stretch is known to stay as it is."""
-    if stop - first > LONGEST_UNCHANGED:
-        return False
-    low, high = pack_stretch(text, first, stop)
-    slot = find_stretch(low, high, changes)
-    return slot >= 0 and changes.unchanged[2 * slot + 1] == high
-
-
-@entry
-def learn_unchanged(changes_address: int, text_address: int, size: int) -> int:
-    """Remember a stretch that stays as it is; 1 if it is new and there was a place for it.
-
-    Others may look meanwhile: the half that tells a used place is written last.
-    """
-    changes = open_changes(changes_address)
-    low, high = pack_stretch(view_u8(text_address, size), i64(0), size)
-    slot = find_stretch(low, high, changes)
-    if slot < 0 or changes.unchanged[2 * slot + 1] == high:
-        return i64(0)
-    changes.unchanged[2 * slot] = low
-    changes.unchanged[2 * slot + 1] = high
-    return i64(1)
-
-
-@part
-def pack_stretch(text: U8, first: int, stop: int) -> tuple[u64, u64]:
-    """Return up to 15 bytes as two u64, the last byte of which is their number."""
-    low, high = ZERO, u64(stop - first) << u64(56)
-    for k in range(stop - first):
-        if k < 8:
-            low |= u64(text[first + k]) << u64(8 * k)
-        else:
-            high |= u64(text[first + k]) << u64(8 * (k - 8))
-    return low, high
-
-
-@part
-def find_stretch(low: u64, high: u64, changes: Changes) -> int:
-    """Return the place of a stretch, or the empty one where it belongs; -1 if there is neither."""
-    mixed = wrapping_multiply(low ^ wrapping_multiply(high, MIX), MIX)
-    slot = i64(mixed >> SHIFT)
-    for _ in range(WALK):
-        known = changes.unchanged[2 * slot + 1]
-        if known == ZERO or (known == high and changes.unchanged[2 * slot] == low):
-            return slot
-        slot = (slot + 1) & (N_UNCHANGED - 1)
-    return i64(-1)

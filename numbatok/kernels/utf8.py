@@ -15,6 +15,7 @@ from numbatok.tables import U8, CharacterClasses, WideClasses
 from numbatok.vector import load_u64
 
 FOUR_BYTES = u64(0xFFFF_FFFF)
+STRAY = 0xDC00  # and a byte that is no character: a code point that no text has
 
 Classes = Union[CharacterClasses, WideClasses]
 
@@ -28,21 +29,50 @@ def class_and_length(text: U8, pos: int, classes: Classes) -> tuple[int, int]:
 @part
 def class_within(text: U8, pos: int, end: int, classes: Classes) -> tuple[int, int]:
     """Return the class of the character at pos and its length, reading nothing from `end` on."""
+    return class_of_word(word_within(text, pos, end), classes)
+
+
+@part
+def point_within(text: U8, pos: int, end: int) -> tuple[int, int]:
+    """Return the code point at pos, or STRAY and the byte, and its length; as `class_within`."""
+    word = word_within(text, pos, end)
+    lead = word & 0xFF
+    if lead < 0x80:
+        return lead, i64(1)
+    point, length = point_of_word(word)
+    if point < 0:
+        return STRAY | lead, i64(1)
+    return point, length
+
+
+@part
+def word_within(text: U8, pos: int, end: int) -> int:
+    """Return up to four bytes from pos on, none from `end` on."""
     word = i64(0)
     for k in range(min(4, end - pos)):
         word |= i64(text[pos + k]) << 8 * k
-    return class_of_word(word, classes)
+    return word
 
 
 @part
 def class_of_word(word: int, classes: Classes) -> tuple[int, int]:
-    """Return the class and the length of the character that four bytes start with.
-
-    0aaaaaaa | 110aaaaa 10bbbbbb | 1110aaaa 10bbbbbb 10cccccc | 11110aaa 10bbbbbb 10cccccc 10dddddd
-    """
+    """Return the class and the length of the character that four bytes start with."""
     lead = word & 0xFF
     if lead < 0x80:
         return i64(classes.classes[i64(classes.blocks[0]) << 7 | lead]), 1
+    point, length = point_of_word(word)
+    if point < 0:
+        return i64(classes.ill_formed[lead]), 1
+    return i64(classes.classes[i64(classes.blocks[point >> 7]) << 7 | point & 127]), length
+
+
+@part
+def point_of_word(word: int) -> tuple[int, int]:
+    """Return the code point beyond ASCII that four bytes start with, or -1, and its length.
+
+    110aaaaa 10bbbbbb | 1110aaaa 10bbbbbb 10cccccc | 11110aaa 10bbbbbb 10cccccc 10dddddd
+    """
+    lead = word & 0xFF
     if lead < 0xE0:
         point = (lead & 0x1F) << 6 | word >> 8 & 0x3F
         well_formed = (word & 0xC000 == 0x8000) & (lead >= 0xC2)
@@ -57,9 +87,7 @@ def class_of_word(word: int, classes: Classes) -> tuple[int, int]:
         well_formed = (word & 0xC0C0C000 == 0x80808000) & (lead < 0xF5)
         well_formed &= (point >= 0x10000) & (point < 0x110000)
         length = i64(4)
-    if not well_formed:
-        return i64(classes.ill_formed[lead]), 1
-    return i64(classes.classes[i64(classes.blocks[point >> 7]) << 7 | point & 127]), length
+    return point if well_formed else i64(-1), length
 
 
 @part
