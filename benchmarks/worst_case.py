@@ -1,4 +1,4 @@
-"""`python -m benchmarks.worst_case`: one giant pretoken, and one line of special tokens.
+"""`python -m benchmarks.worst_case`: giant pretokens, what is normalized, a line of special tokens.
 
 State: a loaded tokenizer, nothing learned, one text of 1,000,000 bytes and one four times as long,
 each the first encode of a fresh process. `growth` is the time of the long one in times of the
@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.catalog import files_of
+from benchmarks.catalog import files_of, read_text, text_path
 from benchmarks.command import Options, command
 from benchmarks.engine import Outcome, Plan, measure_group, prepared, rivals_of
-from benchmarks.figures import Figure, Figures, figures_of
+from benchmarks.figures import Figure, Figures, Place, figures_of
 from benchmarks.places import CACHE, write_atomically
 from benchmarks.processes import Job
 from benchmarks.tables import markdown, number
@@ -32,11 +32,24 @@ def _random_letters(n: int) -> str:
     return "".join(random.Random(0).choices(string.ascii_lowercase, k=n))
 
 
+def _english(n: int) -> str:
+    return read_text(text_path("en"), n)
+
+
+def _chinese(n: int) -> str:
+    letters = [c for c in read_text(text_path("cjk"), 30_000) if "\u4e00" <= c <= "\u9fff"]
+    return "".join(random.Random(0).choices(letters, k=n // 3))
+
+
 CASES: dict[str, Callable[[int], str]] = {
+    "English": _english,  # to compare with
     "one letter": lambda n: "a" * n,
     "random letters": _random_letters,
     "^": lambda n: "^" * n,
     "spaces": lambda n: " " * n,
+    "Chinese without a stop": _chinese,
+    "accents apart": lambda n: "e\u0301o\u0308" * (n // 6),
+    "one letter, many accents": lambda n: "e" + "\u0301\u0323" * (n // 4),
     "special tokens": lambda n: "<|endoftext|>" * (n // 13),
 }
 
@@ -56,15 +69,17 @@ def measure(options: Options) -> dict[str, Any]:
         not options.quick,
         seconds=SECONDS,
     )
-    outcome, [tokenizer] = Outcome("worst_case", plan), options.tokenizers
-    files = files_of(tokenizer)
-    path = _text("spaces", short)
-    rivals = prepared(outcome, rivals_of(outcome), Job(files, "once", path, path, settings))
-    for text in texts:
-        case, _, n = text.rpartition(", ")
-        path, special = _text(case, int(n)), "recognize" if case == "special tokens" else "plain"
-        job = Job(files, "once", path, path, settings, special)
-        measure_group(outcome, rivals, job, text, ORACLE)
+    outcome, path = Outcome("worst_case", plan), _text("spaces", short)
+    rivals = rivals_of(outcome)
+    for tokenizer in options.tokenizers:
+        files = files_of(tokenizer)
+        able = prepared(outcome, rivals, Job(files, "once", path, path, settings))
+        for text in texts:
+            case, _, n = text.rpartition(", ")
+            special = "recognize" if case == "special tokens" else "plain"
+            path = _text(case, int(n))
+            job = Job(files, "once", path, path, settings, special)
+            measure_group(outcome, able, job, text, ORACLE)
     return outcome.as_json()
 
 
@@ -81,23 +96,25 @@ def table(result: dict[str, Any]) -> str:
     figures = figures_of([result])
     lengths = sorted({int(text.rpartition(", ")[2]) for text in figures.values(1)})
     libraries, rows = figures.libraries(), []
-    for case in dict.fromkeys(text.rpartition(", ")[0] for text in figures.values(1)):
-        cells = [_cell(figures, case, lengths, library) for library in libraries]
-        rows.append([case, *cells])
+    cases = dict.fromkeys(text.rpartition(", ")[0] for text in figures.values(1))
+    for tokenizer in figures.values(0):
+        for case in cases:
+            cells = [_cell(figures, tokenizer, case, lengths, library) for library in libraries]
+            rows.append([tokenizer, case, *cells])
     if not figures.cells:
         return "Worst cases: nothing was measured."
     title = (
         f"Worst cases: CPU milliseconds for {lengths[0]:,} bytes, and in brackets how many times "
     )
     title += f"as long {lengths[-1]:,} bytes take."
-    return f"{title}\n\n" + markdown(["text", *libraries], rows)
+    return f"{title}\n\n" + markdown(["tokenizer", "text", *libraries], rows, left=2)
 
 
-def _cell(figures: Figures, case: str, lengths: list[int], library: str) -> str:
+def _cell(figures: Figures, tokenizer: str, case: str, lengths: list[int], library: str) -> str:
     found: list[Figure | None] = []
     for n in (lengths[0], lengths[-1]):
-        places = [p for p in figures.cells if p.text == f"{case}, {n}"]
-        found.append(figures.counted(places[0]).get(library) if places else None)
+        place = Place(tokenizer, f"{case}, {n}", "once")
+        found.append(figures.counted(place).get(library))
     short, long = found
     if short is None:
         return "none"
@@ -107,4 +124,4 @@ def _cell(figures: Figures, case: str, lengths: list[int], library: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(command("worst_case", __doc__ or "", measure))
+    sys.exit(command("worst_case", __doc__ or "", measure, many=True))
