@@ -235,7 +235,7 @@ class StretchStep:
         return (out[:written], new_ends) if flow[NORMALIZE_COPIED] else (text, ends)
 
     def changes(self, text: U8) -> Iterator[Edit]:
-        """Yield start and end of each stretch that changes, and what it becomes."""
+        """Yield start and end of each part of the text that changes, and what it becomes."""
         stretch, done, find_change = np.empty(2, np.int64), 0, function("find_change")
         address, size, stretch_address = text.ctypes.data, text.size, stretch.ctypes.data
         view = text.data
@@ -244,7 +244,21 @@ class StretchStep:
             old = bytes(view[start:done])
             new = self(old)
             if new != old:
-                yield start, done, new
+                yield _narrowed(start, old, new)
+
+
+def _narrowed(start: int, old: bytes, new: bytes) -> Edit:
+    """Return the edit of a stretch at `start` without the characters that stay at its ends."""
+    was, now = (part.decode("utf-8", "surrogateescape") for part in (old, new))
+    most = min(len(was), len(now)) - 1
+    first = next((k for k in range(most) if was[k] != now[k]), most)
+    most -= first
+    last = next((k for k in range(most) if was[-1 - k] != now[-1 - k]), most)
+    before, after = (
+        len(part.encode("utf-8", "surrogateescape"))
+        for part in (was[:first], was[len(was) - last :])
+    )
+    return start + before, start + len(old) - after, new[before : len(new) - after]
 
 
 def _work(n_bytes: int) -> Stretch:

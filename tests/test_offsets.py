@@ -62,6 +62,15 @@ def test_what_a_normalizer_made_of_several_characters_has_them_all(variant):
     ]  # fmt: skip
 
 
+def test_what_stays_beside_a_change_keeps_its_place(variant):
+    """As in tokenizers: only what changes shares a span."""
+    composed = numbatok.load(variant("composed", normalizer={"type": "NFC"}))
+
+    assert spans(composed, "b\u212a") == [(0, 1), (1, 2)]  # the Kelvin sign becomes K
+    assert spans(composed, "b\u212a\u0316") == [(0, 1), (1, 2), (2, 3), (2, 3)]
+    assert spans(composed, "\u212a\u212ab") == [(0, 2), (2, 3)]
+
+
 def test_starts_are_those_of_decode_with_offsets(gpt2):
     assert [start for start, _ in spans(gpt2, "👍a")] == [0, 0, 1]
     assert [start for start, _ in spans(gpt2, "\u2028 ok")] == [0, 0, 1]
