@@ -201,7 +201,7 @@ class StretchStep:
     def __call__(self, text: bytes) -> bytes:
         """Return the normalized text."""
         data = np.frombuffer(text, np.uint8)
-        done = self.normalized(data, np.array([data.size]))
+        done = self.normalized(data, np.array([data.size], np.int64))
         return text if done is None or done[0] is data else done[0].tobytes()
 
     def normalized(
